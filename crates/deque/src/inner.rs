@@ -58,7 +58,7 @@ impl<T, S: Stage> Inner<T, S> {
     #[inline(always)]
     pub(crate) fn look(&self) -> (Top, u32) {
         let order = thief_order::<S>();
-        // Ordering: SeqCst, or Acquire and the fence in `then_bottom`; Acquire besides pairs with
+        // Ordering: SeqCst, or Acquire and the fence in `then_bottom`. The Acquire also pairs with
         // the owner's new generation, so that the buffer of this generation is visible.
         let top = Top(self.top.load(order));
         (top, self.then_bottom())

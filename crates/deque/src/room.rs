@@ -74,7 +74,8 @@ impl<T, S: Stage> Worker<T, S> {
         }
         let wanted = (len as u64 + items as u64).next_power_of_two();
         let roomy = if wanted - (len as u64) < wanted / 4 { 2 * wanted } else { wanted };
-        // To half of the present size at most: a burst that comes again then grows it in few steps.
+        // The buffer shrinks to half of its present size at most. A burst that comes again then
+        // grows it in few steps.
         let new = roomy.max(capacity as u64 / 2).max(Buffer::<T>::MIN as u64);
         assert!(new <= Buffer::<T>::MAX as u64, "deque capacity overflow");
         self.switch_to(new as u32);

@@ -1,6 +1,6 @@
-//! Thieves that stop between any two of their steps, for any number of laps, beside an owner that
-//! goes on: all in one thread, in a random order. A thief takes the item that lay there when it
-//! claimed it.
+//! Thieves stop between any two of their steps, for any number of laps, beside an owner that goes
+//! on. All of this happens in one thread, in a random order. A thief takes the item that lay there
+//! when it claimed it.
 
 use crate::index::Top;
 use crate::inner::Claim;

@@ -239,8 +239,8 @@ impl<T, S: Stage> Stealer<T, S> {
                 }
             }
         } else {
-            // One by one: the owner pops items more than one past `top` without an exchange, so
-            // each claim needs a look at `bottom` of its own.
+            // The items are taken one by one. The owner pops items more than one past `top` without
+            // an exchange, so each claim needs its own look at `bottom`.
             let (mut top, mut taken) = (top, 0);
             while let Some(claim) = self.inner.claim(top, 1) {
                 // SAFETY: a claim of one, taken once, and at most `wanted` of them.

@@ -73,7 +73,7 @@ where
         // While tasks move from another stripe to the own one no thread sees them. An exchange
         // moves them, which on x86-64 is the fence that is needed.
         let fenced = L::STRIPES == 1 || cfg!(target_arch = "x86_64");
-        // After the first task of a batch, all ready tasks are known to a runner task, except those
+        // After the first task of a batch, a runner task knows of all ready tasks, except those
         // that the end of the last task has made ready.
         let mut first = true;
         let run = |task: TaskId, payload: &mut T| {

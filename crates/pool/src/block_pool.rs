@@ -81,13 +81,13 @@ impl<S: Strategy> BlockPool<S> {
         self.strategy.in_use(&self.blocks)
     }
 
-    /// Bytes that the strategy needs besides the blocks.
+    /// The bytes that the strategy needs in addition to the blocks.
     #[cfg(not(feature = "study"))]
     pub(crate) fn bookkeeping(&self) -> usize {
         self.strategy.bookkeeping()
     }
 
-    /// Bytes that the strategy needs besides the blocks.
+    /// The bytes that the strategy needs in addition to the blocks.
     #[cfg(feature = "study")]
     pub fn bookkeeping(&self) -> usize {
         self.strategy.bookkeeping()

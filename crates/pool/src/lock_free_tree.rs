@@ -107,7 +107,7 @@ impl<P: SearchCounter> LockFreeTree<P> {
         &self.words[self.levels.at(level, index)]
     }
 
-    /// Takes the first block of `leaf` that can be had.
+    /// Takes the first block of `leaf` that is free.
     #[inline(always)]
     fn claim(&self, leaf: usize, cost: &mut Cost) -> Option<usize> {
         let word = &self.words[leaf];
@@ -146,8 +146,8 @@ impl<P: SearchCounter> LockFreeTree<P> {
         found
     }
 
-    /// Takes the first block that can be had after leaf `from`, which was seen empty, or else from
-    /// the beginning.
+    /// Takes the first free block after leaf `from`, which was seen empty. If there is none,
+    /// searches again from the beginning.
     fn search_everywhere(&self, from: usize, cost: &mut Cost) -> Option<usize> {
         // Ordering: Acquire pairs with the Release in `clear`: we see the bits that ended clearings
         // have set again.
@@ -177,7 +177,7 @@ impl<P: SearchCounter> LockFreeTree<P> {
         (((mixed >> 32) * leaves) >> 32) as usize
     }
 
-    /// Takes the first block that can be had from leaf `from` on, by the levels above.
+    /// Takes the first free block from leaf `from` on, by the levels above.
     fn search(&self, mut from: usize, cost: &mut Cost) -> Option<usize> {
         loop {
             let leaf = self.next(from, cost)?;

@@ -63,7 +63,7 @@ pub unsafe trait Allocate: Sized {
     /// Blocks in use: exact while no thread takes or gives, a guess otherwise. May take long.
     fn in_use(&self, blocks: &Blocks) -> usize;
 
-    /// Bytes that the strategy needs besides the blocks.
+    /// The bytes that the strategy needs in addition to the blocks.
     fn bookkeeping(&self) -> usize;
 
     /// What was counted, if the strategy's [`SearchCounter`](crate::SearchCounter) counts.

@@ -452,7 +452,7 @@ impl Drop for Starting<'_> {
     }
 }
 
-/// Stacks, at least one of which can be had.
+/// Makes stacks, and checks that at least one is available.
 fn make_stacks(
     allocator: Box<dyn StackAllocator>,
     size: usize,

@@ -173,8 +173,8 @@ impl Fiber {
         let slots = stack.slots();
         self.record.place(&stack);
         let switch = Switch::new(stack, self, main, self.shared.threads.as_ref())?;
-        // SAFETY: the fiber does not run, so its join stack is empty and the caller's; the stack
-        // has a slot for every job that fits its frames.
+        // SAFETY: the fiber does not run, so its join stack is empty and belongs to the caller. The
+        // stack has a slot for every job that fits its frames.
         unsafe { self.join_stack.move_to(slots) };
         // SAFETY: the root alone touches `switch`, and nothing runs on it.
         self.switch.with_mut(|slot| unsafe { *slot = Some(switch) });
@@ -431,9 +431,9 @@ impl Fiber {
         self.park_word.resumed();
     }
 
-    /// The fibers that look whether `task` was cancelled: this one, which the task was started on,
-    /// and, if the task is `shared`, the fibers with its branches. Any thread that keeps the
-    /// runtime.
+    /// The fibers that look whether `task` was cancelled. One is this fiber, on which the task was
+    /// started. If the task is `shared`, the fibers with its branches are the others. Called on any
+    /// thread that keeps the runtime.
     pub(crate) fn runners(&self, task: &Header, shared: bool) -> Vec<Arc<Self>> {
         let mut runners = vec![self.to_arc()];
         if shared {

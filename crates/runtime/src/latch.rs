@@ -131,9 +131,9 @@ impl<W: Waiter> CountLatch<W> {
     /// # Safety
     /// As [`Latch::set`]; the caller owns one count.
     pub unsafe fn drop_one(this: *const Self) {
-        // Ordering: Release publishes what this count stood for; Acquire makes the last one see all
+        // Ordering: Release publishes what this count stood for. Acquire makes the last one see all
         // the others' work before it passes everything on through the latch.
-        // SAFETY: our count keeps the latch alive until this exchange.
+        // SAFETY: this count keeps the latch alive until this exchange.
         if unsafe { (*this).count.fetch_sub(1, Ordering::AcqRel) } == 1 {
             // SAFETY: the count is zero but the latch is not set, so the waiter is still there.
             unsafe { Latch::set(&raw const (*this).latch) };

@@ -134,8 +134,8 @@ impl<T: Live> LiveFutures<T> {
 
     /// How many there are: exact if no worker runs, and near the truth otherwise.
     pub fn count(&self) -> u64 {
-        // Ordering: Relaxed; a caller that needs it exact has synchronised with all workers through
-        // the drain word, and with other threads through the queues and the gate.
+        // Ordering: Relaxed. A caller that needs an exact count has synchronised with all workers
+        // through the drain word, and with other threads through the queues and the gate.
         self.0.iter().map(|list| list.count.load(Ordering::Relaxed)).sum()
     }
 }

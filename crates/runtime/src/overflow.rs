@@ -106,8 +106,8 @@ fn report(fiber: &Fiber) {
     os::write_stderr(&line.bytes[..line.len]);
 }
 
-/// A line of text made without allocation. Pieces of the user's making are cut to [`Line::PIECE`]
-/// bytes, so that the rest fits. A name keeps its start, a path its end.
+/// A line of text, made without allocation. Pieces from the user are cut to [`Line::PIECE`] bytes,
+/// so that the rest fits. A name keeps its start, a path its end.
 struct Line {
     bytes: [u8; Self::ROOM],
     len: usize,
@@ -147,7 +147,7 @@ impl Line {
         self.len += piece.len();
     }
 
-    /// As much of the end of `piece` as may be, for the end of a path names the file.
+    /// As much as fits of the end of `piece`, because the end of a path names the file.
     fn push_end(&mut self, piece: &[u8]) {
         self.push(&piece[piece.len().saturating_sub(Self::PIECE)..]);
     }
@@ -177,7 +177,7 @@ pub(crate) fn install() {
         }
     };
     // SAFETY: it reads words that are whole at any time (a thread-local without a destructor, a
-    // fiber's record, the constant parts of a running task), and writes a line by system calls.
+    // fiber's record, the constant parts of a running task). It writes a line by system calls.
     unsafe { os::on_fault(handler) };
 }
 

@@ -246,8 +246,8 @@ impl Bank {
 pub(crate) struct Hidden(usize);
 
 impl Hidden {
-    /// Takes all off the count. Without memory or threads for that, they stay: then others on the
-    /// thread seem to panic.
+    /// Takes all panics off the count. If there is no memory or thread for that, they stay. Then
+    /// others on the thread appear to panic.
     #[inline]
     pub(crate) fn take() -> Self {
         let mut hidden = Self(0);

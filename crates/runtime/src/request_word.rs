@@ -55,8 +55,8 @@ impl RequestWord {
     /// request staying up, or on the owner that clears it seeing the sleeper's announcement.
     pub fn insist(&self, what: u32) -> bool {
         // Ordering: AcqRel; pairs with the owner's `clear`. In the order of this word either the
-        // clear comes first, and the request stands, or this does, and the owner then sees what the
-        // caller did before.
+        // clear comes first, and the request stands. Or this comes first, and the owner then sees
+        // what the caller did before.
         if canary!("sleep_insist_skips") && self.has(what) {
             return false;
         }

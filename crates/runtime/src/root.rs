@@ -151,7 +151,7 @@ fn recycle(worker: &Owner, fiber: &Fiber) {
     worker.with_bare(|bare| bare.push(fiber));
 }
 
-/// A fiber that runs the scheduling loop; none if no stack can be had.
+/// A fiber that runs the scheduling loop, or none if there is no stack for it.
 #[inline(never)]
 pub(crate) fn base_fiber(worker: &Owner) -> Option<&'static Fiber> {
     if let Some(fiber) = worker.with_idle(Vec::pop) {
@@ -215,8 +215,8 @@ fn bare_fiber(worker: &Owner) -> Option<&'static Fiber> {
     Some(unsafe { &*fiber })
 }
 
-/// Starts `task`, which asks for a larger stack than others have, on a stack of its own. Without
-/// memory for that the task fails: waiting would not make other stacks larger.
+/// Starts `task`, which asks for a larger stack than others have, on a stack of its own. If there
+/// is no memory for that, the task fails, because waiting would not make other stacks larger.
 #[cold]
 pub(crate) fn start_apart(worker: &Owner, task: NonNull<Header>, size: usize) {
     let shared = worker.shared();

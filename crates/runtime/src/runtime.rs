@@ -22,7 +22,7 @@ use std::ptr::NonNull;
 use std::sync::OnceLock;
 use std::task::Waker;
 
-/// How long a wait sleeps after a blocker of the user's making has unwound out of it.
+/// How long a wait sleeps after a blocker of the user's has unwound out of it.
 const UNWOUND_NAP: Duration = Duration::from_micros(100);
 
 /// A pool of workers on which tasks, branches and loops run.
@@ -292,8 +292,9 @@ impl<F: FnOnce() -> R + Send, R: Send> Installed<F, R> {
     /// `job` starts an `Installed<F, R>`; called once.
     unsafe fn run(job: *const Job) {
         let this = job.cast::<Self>();
-        // SAFETY: the waiter's frame stays until `done` is set; only we take the waker, before
-        // that. The waker may be of the user's making, so it is not cloned: that might panic.
+        // SAFETY: the waiter's frame stays until `done` is set, and only this thread takes the
+        // waker, before that. The waker may be the user's, so it is not cloned, because that might
+        // panic.
         unsafe {
             let f = (*this).take();
             let result = catch_unwind(AssertUnwindSafe(f));
@@ -310,8 +311,8 @@ impl<F: FnOnce() -> R + Send, R: Send> Installed<F, R> {
     pub(crate) fn wait_caught(&self, kind: &'static str) -> std::thread::Result<R> {
         let mut unwound = None;
         let what = Awaited::new(kind, 0);
-        // Masked, or a cancelled task would never suspend here. A blocker of the user's making may
-        // unwind all the same.
+        // Masked, because otherwise a cancelled task would never suspend here. A blocker of the
+        // user's may still unwind.
         let wait = || park::waiting_for(what, || park::uninterrupted(|| self.wait_done()));
         while let Err(panic) = catch_unwind(AssertUnwindSafe(wait)) {
             match unwound {

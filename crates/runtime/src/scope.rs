@@ -186,9 +186,9 @@ impl<'scope> Scope<'scope> {
                 worker.push(entry, Push::Other);
                 Owner::poll();
             }
-            // A thread that was lent the scope. Its runtime cannot have ended, for the scope's own
-            // task is still there; but the gate may be shut to newcomers, so the job goes around
-            // it.
+            // A thread that was lent the scope. Its runtime cannot have ended, because the scope's
+            // own task is still there. But the gate may be shut to newcomers, so the job goes
+            // around it.
             _ => shared.submit_inside(entry),
         }
     }

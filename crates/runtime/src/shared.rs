@@ -103,7 +103,7 @@ pub(crate) struct Shared {
     changed: Condvar,
 }
 
-/// What the builder makes besides workers and stacks.
+/// What the builder makes in addition to workers and stacks.
 pub(crate) struct Setup {
     pub(crate) threads: Option<Threads>,
     pub(crate) hooks: Hooks,
@@ -505,7 +505,7 @@ impl Shared {
     /// False: `deadline` came first.
     pub(crate) fn wait_all_exited(&self, deadline: Option<Instant>) -> bool {
         let waker = park::current_waker();
-        // Cloned and dropped without the lock, for it may be of the user's making.
+        // Cloned and dropped without the lock, because it may be the user's.
         let mut kept = Some(waker.clone());
         loop {
             {

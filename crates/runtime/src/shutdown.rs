@@ -256,7 +256,7 @@ impl Runtime {
 impl Drop for Runtime {
     fn drop(&mut self) {
         match self.close() {
-            // Its threads, which are gone, have counts of what they share: that is leaked.
+            // Its threads, which are gone, have counts of what they share, so that is leaked.
             Err(ShutdownError::Forked) => {}
             // It ends once the task that dropped it has ended.
             Err(_) => self.shared.close(),

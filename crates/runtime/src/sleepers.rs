@@ -113,8 +113,8 @@ impl Sleepers {
 
     /// The caller begins to search. Returns how many others do.
     pub fn begin_search(&self) -> usize {
-        // Ordering: SeqCst as part of the handshake with `wake_searcher`, which trusts a searcher
-        // to see what was pushed before, or to look again when it gives up.
+        // Ordering: SeqCst as part of the handshake with `wake_searcher`. That call trusts a
+        // searcher to see what was pushed before, or to look again when it gives up.
         self.searching.fetch_add(1, Ordering::SeqCst)
     }
 

@@ -172,7 +172,7 @@ impl Stall {
         for (count, counted) in
             [(&self.starved, State::is_starved as fn(State) -> bool), (&self.stuck, is_stuck)]
         {
-            // Ordering: Relaxed, hints that guard no data; so below.
+            // Ordering: Relaxed, hints that guard no data. The same holds below.
             match (counted(before), counted(state)) {
                 (false, true) => _ = count.fetch_add(1, Ordering::Relaxed),
                 (true, false) => _ = count.fetch_sub(1, Ordering::Relaxed),

@@ -5,7 +5,7 @@ use sateen_base::prim::{AtomicU64, Ordering};
 
 macro_rules! counters {
     ($($(#[$doc:meta])* $name:ident),* $(,)?) => {
-        /// One worker's counters: written by it alone, read by anyone.
+        /// One worker's counters. Only that worker writes them, and any thread reads them.
         #[derive(Debug, Default)]
         pub(crate) struct Counters {
             $(pub(crate) $name: Counter,)*

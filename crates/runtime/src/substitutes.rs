@@ -61,7 +61,7 @@ impl Substitutes {
 
     /// How many have ever worked. Recent.
     pub(crate) fn born(&self) -> usize {
-        // Ordering: Relaxed, a figure; so are the others outside of the lock.
+        // Ordering: Relaxed, a figure. The same holds for the others outside of the lock.
         self.born.load(Ordering::Relaxed)
     }
 

@@ -47,7 +47,7 @@ pub(crate) enum Back {
 
 impl Switch {
     /// Prepares `main` to run for `fiber` at the first [`Switch::resume`]. Neither outlives the
-    /// runtime. Gives the stack back if no thread can be had.
+    /// runtime. Gives the stack back if there is no thread for it.
     pub(crate) fn new(
         stack: FiberStack,
         fiber: &Fiber,
@@ -220,7 +220,7 @@ fn be_fiber(baton: Arc<Baton>, fiber: FiberPtr, main: Main, size: usize) {
     context::with(|c| {
         c.enter(Some(worker));
         c.set_fiber(Some((worker, fiber)));
-        // To the thread's very end: a worker that leaves waits for it.
+        // This lasts to the thread's very end, because a worker that leaves waits for it.
         c.join_runtime(Arc::as_ptr(worker.shared()));
     });
     // SAFETY: nothing runs on the thread yet.
@@ -285,7 +285,7 @@ impl Threads {
     }
 
     fn count_in(&self) -> bool {
-        // Ordering: Relaxed, a count that guards no data; so are the others.
+        // Ordering: Relaxed, a count that guards no data. The same holds for the others.
         let free = self.live.fetch_add(1, Ordering::Relaxed) < self.limit;
         if !free {
             self.count_out();

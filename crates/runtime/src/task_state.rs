@@ -113,8 +113,8 @@ impl TaskState {
                 self.0.store(state | STARTED, Ordering::Relaxed);
                 return Claim::Run;
             }
-            // Ordering: AcqRel; Acquire for the frame's contents as they were when it was queued
-            // (the queue gives that too), Release so that the joiner's later reads come after.
+            // Ordering: AcqRel. Acquire for the frame's contents as they were when it was queued
+            // (the queue gives that too). Release so that the joiner's later reads come after.
             let claimed = self.0.compare_exchange_weak(
                 state,
                 state | STARTED,
@@ -233,7 +233,7 @@ impl TaskState {
                 sateen_base::acquire_fence!(self.0);
                 return Completion::Free;
             }
-            // Without a waker the runner is done with the frame; with one it keeps its reference
+            // Without a waker the runner is done with the frame. With one it keeps its reference
             // until the waker has been used.
             let next = if state & WAITING == 0 { (state | DONE) & !ENTRY } else { state | DONE };
             // Ordering: Release publishes the result to `is_done`; Acquire pairs with `register`,
@@ -260,7 +260,7 @@ impl TaskState {
         self.0.load(Ordering::Acquire) & DONE != 0
     }
 
-    /// Whether a waker is registered: then its slot may be read, and not written.
+    /// Whether a waker is registered. If so, its slot may be read, and not written.
     pub fn is_waiting(&self) -> bool {
         // Ordering: Relaxed; only the handle changes the bit.
         self.0.load(Ordering::Relaxed) & WAITING != 0

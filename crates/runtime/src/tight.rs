@@ -24,7 +24,7 @@ impl Tight {
 
     /// Adds a reason. Fences fully; the caller wakes sleepers if it wants their stacks.
     pub fn raise(&self) {
-        // Ordering: Relaxed, it guards no data; so below.
+        // Ordering: Relaxed, it guards no data. The same holds below.
         self.0.fetch_add(1, Ordering::Relaxed);
         if !canary!("tight_raise_no_fence") {
             // Partner: the fence in `Sleepers::announce`. Either we see the sleeper, or it sees the

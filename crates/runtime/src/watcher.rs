@@ -123,8 +123,8 @@ impl Watcher {
         at
     }
 
-    /// The time of the timekeeper's look has come: raises [`TIMER`] at all workers. A worker that
-    /// answers fires what is due, and calls for the rest; so the timekeeper may sleep until it is
+    /// The time of the timekeeper's look has come. Raises [`TIMER`] at all workers. A worker that
+    /// answers fires what is due, and calls for the rest. So the timekeeper may sleep until it is
     /// called.
     pub fn raise<'a>(&self, workers: impl Iterator<Item = &'a RequestWord>) {
         if !canary!("watch_raise_first") {

@@ -394,7 +394,7 @@ impl Owner {
         self.policy.is_alone()
     }
 
-    /// The policy, if it is of the user's making.
+    /// The policy, if it is one of the user's.
     pub(crate) fn custom_policy(&self) -> Option<&Custom> {
         self.policy.custom()
     }

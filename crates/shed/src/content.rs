@@ -7,7 +7,7 @@ use crate::word::{State, Status};
 use sateen_base::prim::Ordering;
 use sateen_base::unwind::run_to_end;
 
-/// What lies in a slot besides its words, in a shed that stands still.
+/// What a slot holds in addition to its words, in a shed that stands still.
 pub(crate) enum Content {
     Nothing,
     Payload,

@@ -300,8 +300,8 @@ impl<'a, T, L: Layout> Ending<'a, T, L> {
     #[inline(always)]
     fn take_dependents(&self, index: u32, generation: u32) -> Dependents {
         let word = self.shed.memory.dependents(index);
-        // Ordering: Acquire, with the Release of `depend`, for the dependencies in the list;
-        // Release, so that a thread that finds it closed knows that the task has run.
+        // Ordering: Acquire, with the Release of `depend`, for the dependencies in the list.
+        // Release, so that a thread that finds the list closed knows that the task has run.
         let before = Dependents(word.swap(Dependents::closed(generation).0, Ordering::AcqRel));
         // Another generation's: a thread meant to depend on this task, and has not pushed yet.
         if before.is_of(generation) { before } else { Dependents::new(generation, OptIndex::NONE) }

@@ -236,8 +236,9 @@ impl<T, L: Layout> Shed<T, L> {
         let mut seen = State(word.load(Ordering::Relaxed));
         while seen.is(Status::Ready) {
             let running = seen.to(Status::Running).with_in_degree(runner);
-            // Ordering: Acquire, with the Release of the thread that made it ready (that of the
-            // list covers it too) and, before that, of each task it waited for.
+            // Ordering: Acquire, with the Release of the thread that made the task ready (that of
+            // the list covers it too). Before that, it pairs with the end of each task that this
+            // one waited for.
             match word.compare_exchange_weak(
                 seen.0,
                 running.0,

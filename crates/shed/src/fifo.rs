@@ -20,8 +20,8 @@ use sateen_base::prim::searched::AtomicU64;
 pub(crate) struct FifoList<'a, T, L: Layout> {
     pub(crate) memory: &'a Memory<T, L>,
     pub(crate) inbox: &'a AtomicU64,
-    /// Marked only while it is empty, by the consumer that reverses the inbox; then written by no
-    /// other thread.
+    /// Marked only while it is empty, by the consumer that reverses the inbox. Meanwhile no other
+    /// thread writes it.
     pub(crate) outbox: &'a AtomicU64,
 }
 
@@ -121,8 +121,8 @@ impl<T, L: Layout> FifoList<'_, T, L> {
     fn pop_outbox(&self, seen: Head, most: usize) -> Option<Chain> {
         let mut chain = Chain::of(seen.first().index());
         loop {
-            // If another thread was faster this may be another list's link, but it always names an
-            // index; then the exchange fails.
+            // If another thread was faster, this may be another list's link. It always names an
+            // index, and the exchange then fails.
             let next = self.memory.link(chain.last).get();
             match next.get() {
                 Some(index) if (chain.count as usize) < most => {
@@ -162,7 +162,7 @@ impl<T, L: Layout> FifoList<'_, T, L> {
             rest = self.memory.link(index).get();
         }
         let release = if canary!("fifo_turn") { Ordering::Relaxed } else { Ordering::Release };
-        // Ordering: Release, for the Acquire of the consumer that takes the rest: it must see the
+        // Ordering: Release, for the Acquire of the consumer that takes the rest. It must see the
         // links, and through this thread all that was done to the tasks. The tag is new, so that a
         // thread that saw the outbox empty before knows that it was filled in between.
         self.outbox.store(before.pushed(rest, 1).0, release);

@@ -76,8 +76,8 @@ impl<T, L: Layout> Shed<T, L> {
                 }
                 _ => abort_with("a task of the shed runs before what it depends on has ended"),
             };
-            // Ordering: Release and Acquire, so that the thread that lowers the in-degree last, and
-            // through it the one that executes the successor, sees all that the predecessors did.
+            // Ordering: Release and Acquire. The thread that lowers the in-degree last sees all
+            // that the predecessors did, and so does the thread that executes the successor.
             match word.compare_exchange_weak(seen.0, new.0, lowering(), Ordering::Relaxed) {
                 Ok(_) => return lowered,
                 Err(now) => seen = State(now),

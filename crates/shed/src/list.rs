@@ -89,8 +89,8 @@ impl<'a, T, L: Layout, F: Fn(u32) -> &'a Link> List<'a, T, L, F> {
             let head = Head(seen);
             (self.link)(chain.last).set(head.first());
             let release = if canary!("list_push") { Ordering::Relaxed } else { Ordering::Release };
-            // Ordering: Release, for the Acquire of the thread that pops one of these: it must see
-            // the links, and all that was done to what they name.
+            // Ordering: Release, for the Acquire of the thread that pops one of these. It must see
+            // the links, and all that was done to the slots or tasks that they name.
             match word.compare_exchange_weak(
                 seen,
                 head.pushed(OptIndex::some(chain.first), chain.count).0,
@@ -193,8 +193,8 @@ impl<'a, T, L: Layout, F: Fn(u32) -> &'a Link> List<'a, T, L, F> {
             {
                 each(count, index);
                 count += 1;
-                // If another thread was faster this may be another list's link, but it always
-                // names an index; then the exchange fails.
+                // If another thread was faster, this may be another list's link. It always names an
+                // index, and the exchange then fails.
                 next = (self.link)(index).get();
             }
             if count == 0 {

@@ -155,8 +155,8 @@ impl<'a, T, L: Layout, F: Fn(u32) -> &'a Link> List<'a, T, L, F> {
                 missing => self.join(chain, self.pop_chain_at(L::STRIPES + stripe, missing)),
             }
         }
-        // The inboxes once more: while this call went from the inboxes to the outboxes, another
-        // thread may have freed as much as was then taken from an outbox.
+        // The inboxes are looked at once more. While this call went from the inboxes to the
+        // outboxes, another thread may have freed as much as was then taken from an outbox.
         for stripe in stripes().filter(|_| !canary!("reserve_again")) {
             match missing(chain) {
                 0 => return,

@@ -72,7 +72,8 @@ impl Event {
             if canary!("event_set_relaxed") { Ordering::Relaxed } else { Ordering::Release };
         let mut word = self.word.load(Ordering::Relaxed);
         while word & WAITERS == 0 {
-            // Also if it is set already: then this setter's past is published too.
+            // This also runs if the event is set already, so that what this setter did before is
+            // published too.
             // Ordering: Release pairs with the Acquire in `is_set` and `set_or_join`.
             match self.word.compare_exchange_weak(word, SET, order, Ordering::Relaxed) {
                 Ok(_) => return,

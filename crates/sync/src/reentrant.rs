@@ -50,10 +50,10 @@ pub type MappedReentrantMutexGuard<'a, T> =
 #[derive(Debug)]
 pub struct ContextId;
 
-// SAFETY: a number belongs to one identity of the process, an identity to one thread. So threads
-// get different numbers, at one time and one after another. A context keeps its identity from its
-// beginning to its end, and guards are not `Send`: where one is used, the number is that of the
-// lock.
+// SAFETY: a number belongs to one identity of the process, and an identity to one thread. So
+// threads get different numbers, both at the same time and one after another. A context keeps its
+// identity from its beginning to its end. Guards are not `Send`, so where one is used, the number
+// is that of the lock.
 unsafe impl lock_api::GetThreadId for ContextId {
     const INIT: Self = Self;
 

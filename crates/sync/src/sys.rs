@@ -202,7 +202,8 @@ impl Deadline {
         Self { timeout, started: None }
     }
 
-    /// Under loom the first wait is the last one: no control flow may depend on the real clock.
+    /// Under loom the first wait is the last one, because no control flow may depend on the real
+    /// clock.
     fn left(&mut self) -> Left {
         let Some(timeout) = self.timeout else { return Left::Forever };
         let now = Instant::now();

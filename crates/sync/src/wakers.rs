@@ -4,7 +4,8 @@ use sateen_base::unwind::{FirstPanic, discard, run_and_discard};
 use std::task::Waker;
 use std::thread::panicking;
 
-/// Wakes one. Its panic goes on, unless the thread unwinds already: then it would end the process.
+/// Wakes one. Its panic goes on, unless the thread unwinds already, because then it would end the
+/// process.
 #[inline]
 pub(crate) fn wake(waker: Waker) {
     if panicking() { wake_quietly(waker) } else { waker.wake() }
@@ -15,8 +16,8 @@ fn wake_quietly(waker: Waker) {
     run_and_discard(|| waker.wake());
 }
 
-/// Drops one that is not used any more. Its panic ends here: the caller, or its caller, has more to
-/// do.
+/// Drops one that is not used any more. Its panic ends here, because the caller, or its caller, has
+/// more to do.
 #[inline]
 pub(crate) fn let_go(waker: Option<Waker>) {
     if let Some(waker) = waker {

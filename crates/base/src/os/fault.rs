@@ -116,7 +116,7 @@ impl SignalStack {
     /// present stack.
     pub fn ensure() -> io::Result<Self> {
         let mut map = None;
-        // SAFETY: all-zero is a valid description; the calls read and write those given, and the
+        // SAFETY: all-zero is a valid description. The calls read and write the ones given, and the
         // memory is a mapping that stays until the stack is taken away.
         unsafe {
             let mut stack: libc::stack_t = MaybeUninit::zeroed().assume_init();

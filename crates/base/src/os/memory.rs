@@ -13,9 +13,9 @@ static SPLITS: AtomicUsize = AtomicUsize::new(0);
 
 /// Bytes of all mappings of the process.
 static RESERVED: AtomicUsize = AtomicUsize::new(0);
-/// Address space that must be left when memory has been reserved, and the part of all reserved
-/// memory that must be left besides. Otherwise a program that blocks ever more tasks would use up
-/// its limit to the last byte, and the next allocation on the heap would end it.
+/// How much address space must be left when memory has been reserved, and the part of all reserved
+/// memory that must also be left. Otherwise a program that blocks ever more tasks would use up its
+/// limit to the last byte, and the next allocation on the heap would end it.
 const SPARE: usize = if cfg!(target_pointer_width = "64") { 16 << 20 } else { 1 << 20 };
 const SPARE_PART: usize = 8;
 
@@ -71,7 +71,7 @@ impl Mapping {
     /// The system's error when its limit on maps or memory is reached, or would nearly be;
     /// `InvalidInput` for a size that is 0, not a multiple, or absurd.
     pub fn reserve(size: usize) -> io::Result<Self> {
-        // Ordering: Relaxed, a sum that guards no data; so below.
+        // Ordering: Relaxed, a sum that guards no data. The same holds below.
         Self::reserve_beside(size, SPARE + RESERVED.load(Relaxed) / SPARE_PART)
     }
 

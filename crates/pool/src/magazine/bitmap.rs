@@ -200,7 +200,7 @@ unsafe impl<P: SearchCounter> Depot for Bitmap<P> {
                 let bits = self.claim(word, most - taken, &mut retries);
                 searched += 1;
                 taken += bits.count_ones();
-                // From the highest: the block that is put last is taken first.
+                // This goes from the highest on, because the block that is put last is taken first.
                 let (mut mirrored, last) = (bits.reverse_bits(), word * BITS + BITS - 1);
                 while mirrored != 0 {
                     // SAFETY: made for these blocks; a set bit is one of theirs.

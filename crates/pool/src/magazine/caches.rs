@@ -38,7 +38,7 @@ struct Shared {
     /// The reclaiming thread holds it. Caches below this index are known: the others were never
     /// opened.
     reclaim: SpinLock<usize>,
-    /// Threads without a cache hold it; where they work.
+    /// The lock of threads without a cache, and the place where they work.
     outside: SpinLock<u32>,
 }
 
@@ -117,7 +117,7 @@ impl<D: Depot> Caches<D> {
         };
         // SAFETY: the owner's, and below `len`.
         let block = unsafe { cache.slot(at) };
-        // Ordering: Release pairs with the Acquire in `empty`: what lies in the slots below.
+        // Ordering: Release pairs with the Acquire in `empty`, for the contents of the slots below.
         cache.len.store(at, Ordering::Release);
         light();
         if cache.is_open() {
@@ -226,7 +226,7 @@ impl<D: Depot> Caches<D> {
         let cache = &self.lanes[lane];
         let mut kept = self.enter(lane);
         if at == NOWHERE && cache.is_open() {
-            // SAFETY: passed on; what lies in the cache was given too.
+            // SAFETY: by the caller's contract; the blocks in the cache were given, too.
             return unsafe { self.spill(cache, &mut kept, of, block) };
         }
         if cache.acknowledge(&mut kept, at) {
@@ -250,7 +250,7 @@ impl<D: Depot> Caches<D> {
         unsafe {
             let oldest = (0..self.batch).map(|at| cache.slot(at));
             self.depot.give(of, &mut kept.near, oldest);
-            // Ordering: Relaxed, our own; then as in `refill`.
+            // Ordering: Relaxed, because this thread wrote it; then as in `refill`.
             let len = cache.len.load(Ordering::Relaxed);
             cache.move_down(self.batch, len);
             let len = len - self.batch;

@@ -303,7 +303,7 @@ pub struct Stats {
     pub high_water: usize,
     /// Bytes from one block to the next.
     pub block: usize,
-    /// Bytes that the strategy needs besides the blocks.
+    /// The bytes that the strategy needs in addition to the blocks.
     pub bookkeeping: usize,
     /// Allocations, words searched and races lost, if the strategy counts them: its
     /// [`SearchCounter`](crate::SearchCounter) is [`Count`](crate::Count).

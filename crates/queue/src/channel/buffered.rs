@@ -23,7 +23,7 @@ use std::task::{Context, Poll};
 /// room.
 pub(super) trait Buffer {
     type Item;
-    /// Whether pushes can fail for want of room: then receivers must wake senders.
+    /// Whether a push can fail because there is no room. If so, receivers must wake senders.
     const LIMITED: bool;
 
     fn push(&self, item: Self::Item) -> Result<(), PushError<Self::Item>>;
@@ -52,8 +52,8 @@ pub(super) trait Buffer {
 
     /// Reserves room for one item, which comes later.
     fn reserve(&self) -> Result<Reservation, PushError<()>>;
-    /// The item comes; the error has it back: there will never be room, or the slot was passed
-    /// over.
+    /// The item comes. The error has it back: either there will never be room, or the slot was
+    /// passed over.
     fn commit(&self, reservation: Reservation, item: Self::Item) -> Result<(), Self::Item>;
     /// The item does not come.
     fn abort(&self, reservation: Reservation);
@@ -245,7 +245,8 @@ impl<Q: Buffer> Buffered<Q> {
         }
     }
 
-    /// Whether a sender should try instead of sleeping: there is room, or a receiver to ask for it.
+    /// Whether a sender should try instead of sleeping, because there is room, or a receiver to ask
+    /// for it.
     fn is_worth_trying(&self) -> bool {
         self.queue.is_pushable()
             || (self.waiting.receivers.is_any() && self.queue.is_full_behind_reservation())

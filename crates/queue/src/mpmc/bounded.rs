@@ -407,8 +407,8 @@ impl<T> Bounded<T> {
     #[inline(always)]
     fn position(&self, end: &End) -> Position {
         // Ordering: Acquire pairs with the claim that came to this position. A thread that sees it
-        // sees at least the turn that its claimant saw in the lap before, never one so old that it
-        // looks like the next.
+        // sees at least the turn that its claimant saw in the lap before. It never sees one so old
+        // that it looks like the next.
         let order = if canary!("bounded-position") { Ordering::Relaxed } else { Ordering::Acquire };
         Position::new(end.position.load(order))
     }

@@ -151,7 +151,8 @@ fn slots<T>(count: usize) -> Option<Box<[Slot<T>]>> {
     if cfg!(loom) {
         slots.extend((0..count).map(|_| UnsafeCell::new(MaybeUninit::uninit())));
     } else {
-        // SAFETY: there is room for as many, and a cell of a `MaybeUninit` need not be initialised.
+        // SAFETY: there is room for this many, and a cell of a `MaybeUninit` need not be
+        // initialised.
         unsafe { slots.set_len(count) };
     }
     Some(slots.into_boxed_slice())
@@ -303,8 +304,8 @@ impl<T> Producer<T> {
         self.fetch(position);
     }
 
-    /// Slots in 512 bytes: so far ahead are lines fetched that the consumer has read, if it is
-    /// through with them. Otherwise each line would delay the publication of its items.
+    /// The slots in 512 bytes. Lines that the consumer has read are fetched this far ahead, if it
+    /// is through with them. Otherwise each line would delay the publication of its items.
     const AHEAD: usize = if size_of::<T>() == 0 { 0 } else { 512 / size_of::<T>() };
 
     /// Fetches the line of the slot `AHEAD` of `position`, once a line.

@@ -20,8 +20,8 @@ impl Fiber {
         self.masks.get() != 0
     }
 
-    /// How many wakers of this fiber there are, about. The caller holds one count besides the
-    /// runtime's.
+    /// About how many wakers of this fiber there are. The caller holds one count, and the runtime
+    /// another.
     pub(crate) fn wakers(self: &Arc<Self>) -> usize {
         in_use(Arc::strong_count(self), self.kept.count())
     }

@@ -103,7 +103,7 @@ unsafe fn merge_serial<T: Ord>(left: Run<T>, right: Run<T>, target: *mut T) {
                 break;
             }
             for _ in 0..steps {
-                // Without branches on the data: they would be as good as random.
+                // This has no branches on the data, because they would be as good as random.
                 let take_right = *r < *l;
                 std::ptr::copy_nonoverlapping(if take_right { r } else { l }, t, 1);
                 r = r.add(usize::from(take_right));

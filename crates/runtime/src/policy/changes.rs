@@ -26,7 +26,7 @@ impl Changes {
     #[inline]
     pub(super) fn pass_on(&self, index: usize, f: impl Fn(TaskId, u64)) {
         let changed = &self.0[index];
-        // Ordering: Relaxed, a hint; what comes now is told next time.
+        // Ordering: Relaxed, a hint; a change that comes now is told next time.
         if changed.news.load(Ordering::Relaxed) {
             changed.pass_on_slow(f);
         }

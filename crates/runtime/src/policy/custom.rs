@@ -1,9 +1,9 @@
-//! A policy of the user's making, at its worker.
+//! A policy of the user's, at its worker.
 //!
-//! Nothing here relies on what a policy does with what it is given. The policy is called off the
-//! running fiber, as a hook is: its waits block the thread, and what it spawns is refused. A panic
-//! in it ends the process, for what it was given may then be anywhere. What it returns at the wrong
-//! worker, or drops anywhere, goes back to where it belongs.
+//! Nothing here relies on what a policy does with the work it is given. Like a hook, the policy is
+//! called off the running fiber: its waits block the thread, and what it spawns is refused. A panic
+//! in it ends the process, because the work it was given may then be anywhere. Work that it returns
+//! at the wrong worker, or drops anywhere, goes back to where it belongs.
 
 use super::{Changes, Policy, Runnable, Sleeper};
 use crate::context;

@@ -239,8 +239,7 @@ pub fn round_robin() -> Scheduling {
     Scheduling(Kind::RoundRobin)
 }
 
-/// A policy of the user's making. `make` is called with each worker's index when the runtime is
-/// built.
+/// A policy of the user's. `make` is called with each worker's index when the runtime is built.
 pub fn custom(make: impl FnMut(usize) -> Box<dyn Policy> + 'static) -> Scheduling {
     Scheduling(Kind::Custom(Box::new(make)))
 }
@@ -366,8 +365,7 @@ impl WorkerPolicy {
         }
     }
 
-    /// Whether a fiber that it holds can be had now. A policy of the user's making may withhold
-    /// some.
+    /// Whether a fiber that it holds can be taken now. A policy of the user's may withhold some.
     pub(crate) fn gives_fibers(&self) -> bool {
         self.custom().is_none_or(Custom::has_ready)
     }
@@ -386,7 +384,7 @@ impl WorkerPolicy {
         }
     }
 
-    /// The youngest unstarted task or spawn here, if that can be had.
+    /// The youngest unstarted task or spawn here, if that can be taken.
     #[inline]
     pub(crate) fn pop_youngest(&self) -> Option<Entry> {
         match self {

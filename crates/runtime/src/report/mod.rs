@@ -59,7 +59,7 @@ pub struct Blocked {
     pub outside_wakers: usize,
     /// Spawned futures that have not ended. Their wakers could wake them.
     pub futures: u64,
-    /// Queued work that cannot start: waiting fibers use all stacks, and no more can be had.
+    /// Queued work that cannot start: waiting fibers use all stacks, and there are no more.
     pub queued: usize,
 }
 

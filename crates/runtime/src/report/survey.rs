@@ -200,7 +200,7 @@ impl Part {
             }
         };
         let Some(fibers) = asked else {
-            // The asker has gone on. A waker of the user's making may be dropped with the survey.
+            // The asker has gone on. A waker of the user's may be dropped with the survey.
             return discard(survey);
         };
         let mut told = Vec::new();
@@ -217,7 +217,7 @@ impl Part {
         drop(fibers);
         *part.stage.lock() = Stage::Told(told);
         survey.told(1);
-        // A waker of the user's making may be dropped with it.
+        // A waker of the user's may be dropped with it.
         discard(survey);
     }
 }

@@ -10,7 +10,7 @@ use std::io;
 /// No stack ever holds what another one left behind.
 #[derive(Debug)]
 pub struct FixedStacks {
-    /// Without: a task that overflows its stack overwrites what lies below.
+    /// Stacks without a guard: a task that overflows its stack overwrites the memory below.
     guard: Option<StackGuard>,
 }
 
@@ -73,7 +73,7 @@ impl StackAllocator for FixedStacks {
     }
 
     unsafe fn deallocate(&self, stack: Stack) {
-        // SAFETY: the caller gives back what `allocate` made, once: so the token is its box.
+        // SAFETY: the caller gives back what `allocate` made, once. So the token is its box.
         drop(unsafe { Box::from_raw(stack.token() as *mut Mapping) });
     }
 }

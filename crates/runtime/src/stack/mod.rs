@@ -48,8 +48,8 @@ const MIN_FRAMES: usize = 24 * 1024;
 pub(crate) const MAX_STACK: usize = 1 << 30;
 /// The largest that an allocator is asked for, with the slots.
 const MAX_TOTAL: usize = total(MAX_STACK);
-/// How many stacks may be in use beyond a smaller limit, or when the system gives no more: for
-/// nested work that nothing else can start.
+/// How many stacks may be in use beyond a smaller limit, or when the system gives no more. They are
+/// for nested work that nothing else can start.
 const BEYOND: usize = 64;
 /// Bytes of frames by default. With slots and guard that makes 63 pages of 4 KiB; why, `README.md`
 /// says in "Stacks".
@@ -233,7 +233,7 @@ impl Stacks {
     #[cold]
     pub(crate) fn take_beyond(&self) -> Option<FiberStack> {
         let most = if self.limit == usize::MAX { BEYOND } else { self.limit.max(BEYOND) };
-        // Ordering: Relaxed, a count that guards no data; so below.
+        // Ordering: Relaxed, a count that guards no data. The same holds below.
         if self.beyond.fetch_add(1, Ordering::Relaxed) >= most {
             self.beyond.fetch_sub(1, Ordering::Relaxed);
             return None;
@@ -252,8 +252,8 @@ impl Stacks {
         self.tight.lower();
     }
 
-    /// Whether spare stacks are to be given back: some worker has none, more are in use than there
-    /// should be, or the runtime ends by force.
+    /// Whether spare stacks are to be given back. That is so if some worker has none, if more are
+    /// in use than there should be, or if the runtime ends by force.
     #[inline]
     pub(crate) fn is_tight(&self) -> bool {
         self.tight.is_raised()

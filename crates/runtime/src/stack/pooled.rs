@@ -173,8 +173,8 @@ impl PooledStacks {
         if size > MAX_TOTAL {
             return Err(io::ErrorKind::InvalidInput.into());
         }
-        // An odd number of pages with the guard: then the hot pages of neighbouring stacks differ
-        // in the bits that index the processor's address caches.
+        // The number of pages with the guard is odd. Then the hot pages of neighbouring stacks
+        // differ in the bits that index the processor's address caches.
         Ok(((size + self.guard_size()) | Mapping::PAGE) - self.guard_size())
     }
 

@@ -278,7 +278,7 @@ fn post(shared: &Shared, index: usize, entry: Entry) {
     post_through(None, shared, index, entry);
 }
 
-/// [`post`] for a caller that may be inside of the gate. It leaves before anybody is notified.
+/// [`post`] for a caller that may be inside of the gate. It leaves before any worker is notified.
 pub(super) fn post_through(
     inside: Option<GateGuard<'_>>,
     shared: &Shared,

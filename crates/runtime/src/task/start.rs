@@ -23,7 +23,7 @@ pub(crate) struct Running {
     pub(crate) outer: *const Running,
     /// The task's own frames reach its locals; its branches do not.
     pub(crate) locals: *const Locals,
-    /// The height of the join stack at the start: what lies below are branches of outer work.
+    /// The height of the join stack at the start. Below it lie branches of outer work.
     pub(crate) below: usize,
     /// How many branches deep its own frames are; debug builds only, see `locals.rs`.
     #[cfg(debug_assertions)]

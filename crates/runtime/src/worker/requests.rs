@@ -25,8 +25,8 @@ pub(super) struct Seen {
 }
 
 impl Owner {
-    /// Answers what others have asked for, if they have. For the slower operations: pushes poll by
-    /// themselves.
+    /// Answers what others have asked for, if they have. It is for the slower operations, because
+    /// pushes poll themselves.
     #[inline]
     pub(crate) fn poll() {
         if context::with(context::Context::requests) != 0 {
@@ -95,8 +95,8 @@ impl Owner {
         if waited > tsc::ticks(READY_TIMEOUT) {
             self.yield_to_ready(fiber);
         } else {
-            // A task that polls often looks at the clock seldom: a look costs as much as what lies
-            // between two polls.
+            // A task that polls often looks at the clock seldom, because a look costs as much as
+            // the work between two polls.
             let often = waited < tsc::ticks(READY_TIMEOUT / 64);
             self.ready_seen.set(Seen { since, skip: if often { 15 } else { 0 } });
         }

@@ -17,8 +17,8 @@ use std::task::{Context, Poll, Wake, Waker};
 /// What a panic carries.
 type Payload = Box<dyn Any + Send>;
 
-/// A fixed set of futures. Each has a waker of its own, which notes its index for the next poll: so
-/// the cost of a poll depends on the woken futures only.
+/// A fixed set of futures. Each has its own waker, which notes its index for the next poll. So the
+/// cost of a poll depends on the woken futures only.
 pub(super) struct Children<F> {
     /// `None`: finished.
     slots: Pin<Box<[Option<F>]>>,
@@ -153,7 +153,8 @@ impl<F: Future> Children<F> {
         if self.left == 0 { Poll::Ready(()) } else { Poll::Pending }
     }
 
-    /// Drops those that have not finished. Their panics end here: there is a result already.
+    /// Drops those that have not finished. Their panics end here, because there is a result
+    /// already.
     pub(super) fn clear(&mut self) {
         if self.left > 0 {
             self.left = 0;

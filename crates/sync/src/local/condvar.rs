@@ -76,8 +76,8 @@ impl Condvar {
         (self.lock_again(mutex, permit), permit.is_some())
     }
 
-    /// Where no other fiber could release the lock this panics; then the next waiter gets the
-    /// unused notification.
+    /// This panics if no other fiber could release the lock. Then the next waiter gets the unused
+    /// notification.
     fn lock_again<'a, T: ?Sized>(
         &self,
         mutex: &'a Mutex<T>,

@@ -65,8 +65,8 @@ impl Permits {
         true
     }
 
-    /// As [`put`](Self::put), but a panic of a waker ends here: it would lose what the caller
-    /// holds.
+    /// As [`put`](Self::put), but a panic of a waker ends here, because it would lose what the
+    /// caller holds.
     #[inline]
     pub(super) fn put_quietly(&self, n: usize) {
         if let Some(free) = self.free.get().checked_add(n) {

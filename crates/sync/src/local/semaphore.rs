@@ -141,7 +141,8 @@ impl SemaphoreGuard<'_> {
 impl Drop for SemaphoreGuard<'_> {
     #[inline]
     fn drop(&mut self) {
-        // There is no room only if as many were added meanwhile: then the semaphore is full anyway.
+        // There is no room only if as many permits were added meanwhile. Then the semaphore is full
+        // anyway.
         self.semaphore.permits.put(self.n);
     }
 }

@@ -31,7 +31,7 @@ const WAKING: u8 = 4;
 pub(super) const STARVED: u8 = 8;
 const FAIR: u8 = 16;
 
-/// The lost races after which a waiter bars newcomers. It is counted, not timed: a race costs a
+/// The lost races after which a waiter bars newcomers. Races are counted, not timed. A race costs a
 /// thread some microseconds and a fiber far less, and the bar should be equally rare for both.
 pub(crate) const BARGE_LIMIT: u32 = if cfg!(loom) { 1 } else { 16 };
 /// The doubling rounds of `pause` before queueing. A thread pauses 63 times, which costs less than

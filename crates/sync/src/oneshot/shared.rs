@@ -61,7 +61,7 @@ impl Wake for Finished {
 }
 
 // SAFETY: `receiver` is accessed by one initialiser at a time, which moves the value from it into
-// `value`; what is shared is read from there, hence `Sync`.
+// `value`. Shared reads are from there, so the value must be `Sync`.
 unsafe impl<T: Send + Sync> Sync for Shared<T> {}
 
 impl<T> SharedReceiver<T> {

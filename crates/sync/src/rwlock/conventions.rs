@@ -101,8 +101,8 @@ unsafe impl lock_api::RawRwLockTimed for RawRwLock {
     }
 }
 
-// SAFETY: a recursive reader is a reader; it waits for a writer that holds the lock only, and there
-// is none while it holds the lock itself.
+// SAFETY: a recursive reader is a reader. It waits only for a writer that holds the lock, and there
+// is none while the reader holds the lock itself.
 unsafe impl lock_api::RawRwLockRecursive for RawRwLock {
     #[inline]
     fn lock_shared_recursive(&self) {

@@ -305,8 +305,8 @@ impl Drop for SemaphoreGuard<'_> {
     #[inline]
     fn drop(&mut self) {
         if self.n > 0 {
-            // There is no room only if as many were added meanwhile: then the semaphore is full
-            // anyway.
+            // There is no room only if as many permits were added meanwhile. Then the semaphore is
+            // full anyway.
             self.semaphore.put(self.n);
         }
     }

@@ -153,8 +153,8 @@ impl<C: SpinConfig> TtasAdaptiveFutex<C> {
         }
     }
 
-    /// The woken waiter's way to the lock. It spins; else it goes back to sleep, so that the next
-    /// unlock wakes a sleeper; after `BARGE_LIMIT` such rounds it asks for a hand-over.
+    /// The woken waiter's way to the lock. It spins, and otherwise goes back to sleep, so that the
+    /// next unlock wakes a sleeper. After `BARGE_LIMIT` such rounds it asks for a hand-over.
     #[cold]
     fn take_woken(&self, waiter: &mut Waiter<C>) {
         let mut came = 0;
@@ -198,7 +198,7 @@ impl<C: SpinConfig> TtasAdaptiveFutex<C> {
         }
     }
 
-    /// Turns the woken waiter into a sleeper again, if the lock is still held: so the holder's
+    /// Turns the woken waiter into a sleeper again, if the lock is still held. So the holder's
     /// unlock looks for one.
     fn resign(&self, word: u32) -> bool {
         let new = word - WOKEN + SLEEPER;

@@ -41,8 +41,8 @@ impl<C: SpinConfig> Waiter<C> {
         Self { tests: 0, collisions: 0, random: 0, machine, config: PhantomData }
     }
 
-    /// The most tests to make: none on one core, where the holder cannot run meanwhile, and none in
-    /// models, which should get to what comes after the spinning.
+    /// The most tests to make. There are none on one core, where the holder cannot run meanwhile,
+    /// and none in models, which should get to the steps after the spinning.
     pub(super) fn limit(&self) -> u32 {
         if cfg!(loom) || self.machine & ONE_CORE != 0 { 0 } else { C::TESTS }
     }

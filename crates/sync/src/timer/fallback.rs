@@ -35,8 +35,8 @@ impl Fallback {
         FALLBACK.get(Self::new)
     }
 
-    /// Whether a thread will fire the queue; starts one if there is none. False if the system
-    /// refuses (or another caller is just trying): then ask again soon, and fire the queue
+    /// Whether a thread will fire the queue. Starts a thread if there is none. Returns false if the
+    /// system refuses (or another caller is just trying). Then ask again soon, and fire the queue
     /// yourself.
     #[inline]
     pub(super) fn is_served(&'static self) -> bool {
@@ -64,7 +64,7 @@ impl Fallback {
     }
 
     /// Says that a timer was armed that comes before all others. The token that this leaves is
-    /// there when the thread parks, or wakes it; then the thread reads the new time.
+    /// there when the thread parks, or it wakes the thread. Then the thread reads the new time.
     pub(super) fn earlier_timer(&self) {
         self.parker.unpark();
     }

@@ -48,7 +48,7 @@ pub enum Position {
 pub(super) struct Node {
     pub(super) state: State,
     pub(super) waker: Option<Waker>,
-    /// Rises with each joining: so a `notify_all` knows which waiters came before it.
+    /// Rises each time a waiter joins. So a `notify_all` knows which waiters came before it.
     ticket: u64,
     prev: Link,
     next: Link,

@@ -70,7 +70,7 @@ pub struct WaitQueue<L = RawSpinLock> {
 }
 
 // SAFETY: the list's pointers lead to nodes of pinned waiters, which may be reached from any thread
-// that holds the lock; the wakers in them are `Send`. While waiters refer to it the queue does not
+// that holds the lock. The wakers in them are `Send`. While waiters refer to the queue, it does not
 // move.
 unsafe impl<L: Send> Send for WaitQueue<L> {}
 // SAFETY: as above; every access takes the lock, which threads may share.

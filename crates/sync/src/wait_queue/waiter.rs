@@ -157,8 +157,8 @@ impl<'q, L: RawMutex> Waiter<'q, L> {
         self.as_mut().take_permit().is_some() || self.wait_joined(Some(deadline))
     }
 
-    /// The same for a caller that has done nothing since it joined, and so still has the token if
-    /// it was notified: another wait in between may have taken that. It costs a lock less.
+    /// The same for a caller that has done nothing since it joined. If it was notified, it still
+    /// has the token, which another wait in between might have taken. It costs a lock less.
     #[doc(hidden)]
     pub fn wait_joined(mut self: Pin<&mut Self>, deadline: Option<Instant>) -> bool {
         while self.involved.get() {

@@ -30,7 +30,7 @@ impl<T> Bounded<T> {
             let tail = self.position(&self.tail);
             let slot = self.slot(tail);
             // The slot beyond a full queue is the front one. The tail may pass it only while its
-            // item is there and unclaimed: so the queue is never more than one item too long.
+            // item is there and unclaimed. So the queue is never more than one item too long.
             let full = Self::turn(slot) == self.shape.full_before(tail)
                 && self.head.position.load(Ordering::SeqCst) == self.shape.lap_before(tail);
             if !self.shape.is_closed(tail)
