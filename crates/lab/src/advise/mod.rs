@@ -126,8 +126,8 @@ fn text(context: &Context, records: &[Record]) -> Result<String, Error> {
     let cores = host::cores();
     if context.threads() > cores {
         out += &format!(
-            "\nWith more threads than cores, the order is that of threads that take turns on {cores} \
-             core{}. On a machine with a core for each thread, ask again.",
+            "\nWith more threads than cores, the order is that of threads that take turns on \
+             {cores} core{}. On a machine with a core for each thread, ask again.",
             host::plural(cores)
         );
     }
