@@ -25,7 +25,7 @@ pub struct Lane<I> {
     /// Taken to handle its items, if their order counts.
     pub lock: CachePadded<LaneLock>,
     /// Where senders wait that can use no other lane.
-    pub room: WaitPoint,
+    pub room: CachePadded<WaitPoint>,
     /// The crew that serves it.
     pub crew: usize,
 }
@@ -34,7 +34,8 @@ impl<I> Lane<I> {
     /// Creates a lane with room for this many items.
     pub fn new(capacity: usize, crew: usize) -> Self {
         let lock = CachePadded::new(LaneLock::new());
-        Self { queue: Bounded::new(capacity), lock, room: WaitPoint::asymmetric(), crew }
+        let room = CachePadded::new(WaitPoint::asymmetric());
+        Self { queue: Bounded::new(capacity), lock, room, crew }
     }
 
     /// Puts an item in, and tells one of the workers that wait at `sleepers`.

@@ -1,6 +1,7 @@
 //! Counts who is at work, and lets others wait for a change of that.
 #![cfg_attr(not(loom), allow(unreachable_pub))]
 
+use sateen_base::CachePadded;
 use sateen_base::prim::{AtomicUsize, Ordering};
 use sateen_sync::WaitPoint;
 use sateen_sync::park::{Awaited, waiting_for};
@@ -10,7 +11,7 @@ use sateen_sync::park::{Awaited, waiting_for};
 pub struct Quiescence {
     /// Runner tasks, queued or started, and threads that execute tasks that only they may execute.
     live: AtomicUsize,
-    changed: WaitPoint,
+    changed: CachePadded<WaitPoint>,
 }
 
 impl Quiescence {

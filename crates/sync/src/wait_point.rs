@@ -1,22 +1,25 @@
 //! The waiting point: announce, fence, look again, sleep. Protocol and proof: the crate's
 //! `README.md`, section *Waiting point*.
 //!
-//! The word `waiting` counts the waiters that have announced themselves and were not notified yet.
-//! A waiter raises it before anything else, and lowers it when it leaves without a notification. A
-//! notifier lowers it for the waiter that it notifies.
+//! | `any` | meaning | leaves it |
+//! |---|---|---|
+//! | false | no waiter must be told | a waiter that joins, before its last look |
+//! | true | there may be waiters | notifier: takes out the last, or all; waiter: alone and ready |
+//!
+//! The flag changes under the queue's lock only, and is read without it.
 
 use crate::hook::current_waker;
-use crate::wait_queue::{CancelOutcome, Position, WaitQueue, Waiter};
-use sateen_base::prim::searched::AtomicUsize;
+use crate::wait_queue::{CancelOutcome, Permit, Position, WaitQueue, Waiter};
+use sateen_base::prim::searched::AtomicBool;
 use sateen_base::prim::time::{Duration, Instant};
 use sateen_base::prim::{Ordering, fence};
 use sateen_base::unwind::run_and_discard;
-use sateen_base::{CachePadded, canary, fence as asymmetric};
+use sateen_base::{canary, fence as asymmetric};
 use std::future::poll_fn;
 use std::pin::{Pin, pin};
-use std::task::Poll;
+use std::task::{Poll, Waker};
 
-/// The longest wait that is announced without the fence that interrupts other threads.
+/// The longest wait without the fence that interrupts other threads.
 const PROVISIONAL: Duration = Duration::from_micros(100);
 
 /// Where threads, fibers and futures wait for a change that others make without a lock.
@@ -25,14 +28,17 @@ const PROVISIONAL: Duration = Duration::from_micros(100);
 /// and looks whether a waiter is announced. So either the waiter sees the change or the notifier
 /// sees the waiter, and a notifier without waiters takes no lock.
 ///
-/// The caller chooses the fences: [`new`](Self::new) issues full ones on both sides;
-/// [`asymmetric`](Self::asymmetric) makes the notifier's free and the waiter's heavy
-/// ([`sateen_base::fence`]), for points that are notified much more often than waited at.
+/// | Point | Notifier without waiters | Waiter |
+/// |---|---|---|
+/// | [`new`](Self::new) | a full fence, a load | a full fence |
+/// | [`new`](Self::new), `notify_one_unfenced` | a load, after an exchange | a full fence |
+/// | [`asymmetric`](Self::asymmetric) | a load | a heavy fence ([`sateen_base::fence`]) |
 ///
-/// # Cost
+/// The last is for points that are notified much more often than waited at. A wait also takes the
+/// queue's spinlock.
 ///
-/// A notification without waiters is a fence and a load. A wait is two locked instructions on the
-/// count, and the queue's spinlock.
+/// The point is not padded: notifiers read it often, so it belongs apart from what others write
+/// often.
 ///
 /// # Examples
 ///
@@ -53,20 +59,16 @@ const PROVISIONAL: Duration = Duration::from_micros(100);
 /// ```
 #[derive(Debug)]
 pub struct WaitPoint {
-    waiting: CachePadded<AtomicUsize>,
-    queue: WaitQueue,
+    any: AtomicBool,
     /// Whether the notifier's fence is light, and the waiter's heavy.
     light: bool,
+    queue: WaitQueue,
 }
 
 impl WaitPoint {
     /// A point with full fences on both sides.
     pub fn new() -> Self {
-        Self {
-            waiting: CachePadded::new(AtomicUsize::new(0)),
-            queue: WaitQueue::new(),
-            light: false,
-        }
+        Self { any: AtomicBool::new(false), light: false, queue: WaitQueue::new() }
     }
 
     /// A point whose notifiers fence for free and whose waiters pay. Where the system has no such
@@ -75,10 +77,10 @@ impl WaitPoint {
         Self { light: cfg!(loom) || asymmetric::is_asymmetric(), ..Self::new() }
     }
 
-    /// Whether a waiter is announced: a hint.
+    /// Whether there may be waiters: a hint.
     #[inline(always)]
     pub fn has_waiters(&self) -> bool {
-        self.waiting.load(Ordering::Relaxed) != 0
+        self.any.load(Ordering::Relaxed)
     }
 
     /// Wakes one waiter, if there is one, after a change that one of them waits for.
@@ -96,53 +98,64 @@ impl WaitPoint {
             }
         }
         if self.has_waiters() {
-            _ = self.notify_one_slow();
+            self.notify_one_slow();
         }
     }
 
-    /// Whether there was a waiter.
-    #[cold]
-    fn notify_one_slow(&self) -> bool {
-        let mut found = false;
-        let mut notify = || {
-            self.queue.notify_one_with(|outcome| {
-                if outcome.found {
-                    self.waiting.fetch_sub(1, Ordering::Relaxed);
-                }
-                found = outcome.found;
-            })
-        };
+    /// [`notify_one`](Self::notify_one) for a caller whose change was a sequentially consistent
+    /// exchange, or that has issued a full fence since.
+    #[inline(always)]
+    pub fn notify_one_unfenced(&self) {
         if cfg!(loom) {
-            // A model that fails panics everywhere.
-            notify();
-        } else {
-            run_and_discard(&mut notify);
+            // The model takes sequentially consistent accesses for acquire and release; it orders
+            // by its fences.
+            fence(Ordering::SeqCst);
         }
-        found
+        // Ordering: SeqCst, after the caller's exchange; pairs with the fence in `join`. Either
+        // this load sees the flag, or the last look there sees the change.
+        if self.any.load(Ordering::SeqCst) {
+            self.notify_one_slow();
+        }
     }
 
-    /// Wakes all announced waiters, after a change that all wait for.
+    #[cold]
+    fn notify_one_slow(&self) {
+        run_and_discard(|| {
+            if canary!("wait_point_lowered_unlocked") {
+                self.queue.notify_one();
+                if self.queue.is_empty() {
+                    self.any.store(false, Ordering::Relaxed);
+                }
+                return;
+            }
+            self.queue.notify_one_with(|outcome| {
+                if !outcome.more {
+                    // Relaxed: the lock orders it.
+                    self.any.store(false, Ordering::Relaxed);
+                }
+            });
+        });
+    }
+
+    /// Wakes all waiters, after a change that all wait for.
+    ///
+    /// Panics of their wakers stop here.
     #[inline]
     pub fn notify_all(&self) {
         if !canary!("wait_point_notify_unfenced") {
             // Ordering: SeqCst as in `notify_one`.
             fence(Ordering::SeqCst);
         }
-        let waiting = self.waiting.load(Ordering::Relaxed);
-        if waiting != 0 {
-            self.notify_all_slow(waiting);
+        if self.has_waiters() {
+            self.notify_all_slow();
         }
     }
 
-    /// A waiter that announces itself after the notifier's fence sees the change; the queue is in
-    /// order, so those announced before come first.
     #[cold]
-    fn notify_all_slow(&self, waiting: usize) {
-        for _ in 0..waiting {
-            if !self.notify_one_slow() {
-                break;
-            }
-        }
+    fn notify_all_slow(&self) {
+        run_and_discard(|| {
+            self.queue.notify_all_with(|| self.any.store(false, Ordering::Relaxed));
+        });
     }
 
     /// Waits until notified or until `deadline`, unless `ready` says that there is no need. Blocks
@@ -159,62 +172,113 @@ impl WaitPoint {
     /// without the heavy fence, which interrupts running threads: most waits end in that time.
     #[cold]
     pub fn wait(&self, deadline: Option<Instant>, ready: impl Fn() -> bool) {
-        let mut waiter = pin!(Waiter::new(&self.queue));
-        let mut announced = Announced::new(self, waiter.as_mut());
+        let mut waiter = pin!(self.waiter());
+        if !self.join(waiter.as_mut(), Position::Back, current_waker(), &ready) {
+            return;
+        }
         if self.light && !cfg!(loom) {
             let soon = Instant::now() + PROVISIONAL;
-            // Ordering: SeqCst; a notifier that uses the light fence may miss this waiter all the
-            // same, hence the time limit.
-            fence(Ordering::SeqCst);
-            let first = deadline.map_or(soon, |deadline| deadline.min(soon));
-            if !announced.enqueue(&ready) || announced.sleep_until(first) || deadline == Some(first)
-            {
+            if deadline.is_some_and(|deadline| deadline <= soon) {
+                waiter.wait_joined(deadline);
+                return;
+            }
+            if waiter.as_mut().rest_joined(Some(soon)) {
                 return;
             }
         }
-        self.waiters_fence();
-        if announced.enqueue(&ready) {
-            match deadline {
-                Some(deadline) => _ = announced.sleep_until(deadline),
-                None => announced.sleep(),
-            }
+        if !self.leaves_after_fence(waiter.as_mut(), &ready) {
+            waiter.wait_joined(deadline);
         }
     }
 
     /// [`wait`](Self::wait) without a limit, as a future. Dropped early it passes its notification
     /// on.
     pub async fn wait_async(&self, ready: impl Fn() -> bool) {
-        let mut waiter = pin!(Waiter::new(&self.queue));
-        let mut announced = Announced::new(self, waiter.as_mut());
-        self.waiters_fence();
-        let mut queued = false;
+        let mut waiter = pin!(self.waiter());
+        let mut passing = Passing { point: self, waiter: waiter.as_mut() };
+        let mut waits = false;
         poll_fn(|cx| {
-            if !queued {
-                let waker = cx.waker().clone();
-                if !announced.waiter.as_mut().enqueue(Position::Back, waker, &ready) {
-                    return Poll::Ready(());
-                }
-                queued = true;
+            let mut waiter = passing.waiter.as_mut();
+            if waits {
+                return waiter.poll_wait(cx);
             }
-            let notified = announced.waiter.as_mut().poll_wait(cx);
-            announced.notified = notified.is_ready();
-            notified
+            waits = self.join(waiter.as_mut(), Position::Back, cx.waker().clone(), &ready)
+                && !self.leaves_after_fence(waiter, &ready);
+            if waits { Poll::Pending } else { Poll::Ready(()) }
         })
         .await;
     }
 
-    /// Between the announcement and the last look.
-    fn waiters_fence(&self) {
-        if canary!("wait_point_wait_unfenced") {
-            return;
+    /// A waiter that is not queued yet, for [`enqueue`](Self::enqueue).
+    pub fn waiter(&self) -> Waiter<'_> {
+        Waiter::new(&self.queue)
+    }
+
+    /// Queues `waiter` with `waker` and returns true, unless `ready` returns true: then false. It
+    /// is the part of [`wait`](Self::wait) before the sleep, for callers that wait again and again
+    /// with one waiter. The point has full fences.
+    ///
+    /// # Panics
+    /// As [`Waiter::enqueue`]. With debug assertions, if the waiter is another point's, or the
+    /// point [asymmetric](Self::asymmetric).
+    pub fn enqueue(
+        &self,
+        waiter: Pin<&mut Waiter<'_>>,
+        position: Position,
+        waker: Waker,
+        ready: impl FnOnce() -> bool,
+    ) -> bool {
+        debug_assert!(!self.light, "the waiter would sleep without a heavy fence");
+        self.join(waiter, position, waker, ready)
+    }
+
+    fn join(
+        &self,
+        waiter: Pin<&mut Waiter<'_>>,
+        position: Position,
+        waker: Waker,
+        ready: impl FnOnce() -> bool,
+    ) -> bool {
+        debug_assert!(waiter.is_of(&self.queue), "a waiter of another point");
+        waiter.enqueue_among(position, waker, |others| {
+            if !canary!("wait_point_flag_missing") {
+                self.any.store(true, Ordering::Relaxed);
+            }
+            if cfg!(loom) && self.light {
+                // The models show that the heavy fence, and the look after it, are enough.
+                return false;
+            }
+            if !canary!("wait_point_wait_unfenced") {
+                // Ordering: SeqCst, between the flag and the last look; pairs with the notifier's
+                // fence or exchange. (A light fence of a notifier may miss this waiter all the
+                // same: hence `leaves_after_fence`.)
+                fence(Ordering::SeqCst);
+            }
+            let ready = !canary!("wait_point_last_look_missing") && ready();
+            if ready && (!others || canary!("wait_point_lowered_for_others")) {
+                self.any.store(false, Ordering::Relaxed);
+            }
+            ready
+        })
+    }
+
+    /// At an asymmetric point: a queued waiter fences, and looks a last time. If it need not wait,
+    /// it leaves the queue. A notification that has come meanwhile is used by its return.
+    ///
+    /// The fence takes microseconds, so it is not issued under the queue's lock.
+    fn leaves_after_fence(&self, waiter: Pin<&mut Waiter<'_>>, ready: impl Fn() -> bool) -> bool {
+        if !self.light {
+            return false;
         }
-        if self.light {
-            // Pairs with the light fence in `notify_one`, see there.
+        if !canary!("wait_point_heavy_missing") {
+            // Pairs with the light fence in `notify_one`, see there. The flag was raised before.
             let _fence = asymmetric::heavy();
-        } else {
-            // Ordering: SeqCst, with the fence in `notify_one`.
-            fence(Ordering::SeqCst);
         }
+        let ready = !canary!("wait_point_last_look_missing") && ready();
+        if ready {
+            _ = waiter.cancel();
+        }
+        ready
     }
 }
 
@@ -224,52 +288,18 @@ impl Default for WaitPoint {
     }
 }
 
-/// A waiter that counts in `waiting` until it is notified.
-struct Announced<'a, 'q> {
+/// The waiter of a future. Dropped with a notification, it notifies another, whose waker may panic:
+/// the panic stops here, as in all notifications of the point.
+struct Passing<'a, 'q> {
     point: &'q WaitPoint,
     waiter: Pin<&'a mut Waiter<'q>>,
-    notified: bool,
 }
 
-impl<'a, 'q> Announced<'a, 'q> {
-    fn new(point: &'q WaitPoint, waiter: Pin<&'a mut Waiter<'q>>) -> Self {
-        // Relaxed: the fences after it order it.
-        point.waiting.fetch_add(1, Ordering::Relaxed);
-        Self { point, waiter, notified: false }
-    }
-
-    /// Joins the queue; false if `ready` says that there is no need.
-    fn enqueue(&mut self, ready: &impl Fn() -> bool) -> bool {
-        self.waiter.as_mut().enqueue(Position::Back, current_waker(), ready)
-    }
-
-    fn sleep(&mut self) {
-        self.waiter.as_mut().wait();
-        self.notified = true;
-    }
-
-    /// Whether it was notified.
-    fn sleep_until(&mut self, deadline: Instant) -> bool {
-        self.notified = self.waiter.as_mut().wait_until(deadline);
-        self.notified
-    }
-}
-
-impl Drop for Announced<'_, '_> {
+impl Drop for Passing<'_, '_> {
     fn drop(&mut self) {
-        if self.notified {
-            return;
-        }
-        match self.waiter.as_mut().cancel() {
-            // Notified, and dropped before it noticed: another waiter is notified instead.
-            CancelOutcome::Notified(_) => {
-                if !canary!("wait_point_drop_forgets") {
-                    self.point.notify_one();
-                }
-            }
-            CancelOutcome::Idle | CancelOutcome::Withdrawn => {
-                self.point.waiting.fetch_sub(1, Ordering::Relaxed);
-            }
+        let outcome = self.waiter.as_mut().cancel();
+        if outcome == CancelOutcome::Notified(Permit::One) && !canary!("wait_point_drop_forgets") {
+            self.point.notify_one_slow();
         }
     }
 }

@@ -9,6 +9,7 @@ use super::{MOST_CAPACITY, MOST_QUEUES, MOST_WORKERS, WorkerQueue};
 use crate::idle::Idle;
 use crate::lane::Lane;
 use crate::throttle::{Clock, Rate, RealClock, Throttle};
+use sateen_base::CachePadded;
 use sateen_base::prim::{Arc, AtomicUsize, thread};
 use sateen_runtime::{Runtime, Spawn, Spawner};
 use sateen_sync::WaitPoint;
@@ -253,7 +254,7 @@ impl<T, C> Builder<T, C> {
         let lane = |lane| Lane::new(capacity, lane % crews);
         let crew = |crew| Crew {
             lanes: (crew..queues).step_by(crews).collect(),
-            sleepers: WaitPoint::asymmetric(),
+            sleepers: CachePadded::new(WaitPoint::asymmetric()),
             later: Later::new(),
             idle: Idle::new(),
             next: AtomicUsize::new(0),

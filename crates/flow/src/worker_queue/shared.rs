@@ -48,7 +48,7 @@ pub(crate) struct Envelope<T> {
 pub(crate) struct Crew<T> {
     pub(crate) lanes: Box<[usize]>,
     /// Where they sleep.
-    pub(crate) sleepers: WaitPoint,
+    pub(crate) sleepers: CachePadded<WaitPoint>,
     pub(crate) later: Later<T>,
     /// Without capacity: how many workers are idle.
     pub(crate) idle: Idle,
@@ -90,9 +90,9 @@ pub(crate) struct Shared<T> {
     pub(crate) crews: Box<[Crew<T>]>,
     pub(crate) metrics: Box<[CachePadded<WorkerMetrics>]>,
     /// Where senders wait that can use any lane.
-    pub(crate) room: WaitPoint,
+    pub(crate) room: CachePadded<WaitPoint>,
     /// Where workers wait for their throttle.
-    pub(crate) control: WaitPoint,
+    pub(crate) control: CachePadded<WaitPoint>,
     pub(crate) overflow: Overflow,
     /// Without capacity: an item goes to an idle worker.
     pub(crate) rendezvous: bool,
@@ -161,8 +161,8 @@ impl<T> Shared<T> {
             lanes,
             crews,
             metrics: (0..workers).map(|_| CachePadded::new(WorkerMetrics::new())).collect(),
-            room: WaitPoint::asymmetric(),
-            control: WaitPoint::new(),
+            room: CachePadded::new(WaitPoint::asymmetric()),
+            control: CachePadded::new(WaitPoint::new()),
             overflow,
             rendezvous,
             keyed,

@@ -5,14 +5,15 @@ use super::counted::Channel;
 use super::error::{RecvTimeoutError, SendTimeoutError};
 use super::token::{Reservation, Token};
 use super::wait::{Queued, Wait};
-use super::waiters::{Waiters, awaited};
+use super::waiters::{self, awaited};
 use crate::mpmc::{Bounded, ReservedSlot, Unbounded};
 use crate::{PopError, PushError, TrustedItems};
 use sateen_base::CachePadded;
 use sateen_base::canary;
 use sateen_base::prim::time::Instant;
 use sateen_base::prim::{Ordering, fence};
-use sateen_base::unwind::{FirstPanic, run_to_end};
+use sateen_base::unwind::run_to_end;
+use sateen_sync::WaitPoint;
 use sateen_sync::wait_queue::Waiter;
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -203,13 +204,13 @@ pub(super) struct Buffered<Q> {
 }
 
 struct Waiting {
-    receivers: Waiters,
-    senders: Waiters,
+    receivers: WaitPoint,
+    senders: WaitPoint,
 }
 
 impl<Q: Buffer> Buffered<Q> {
     pub(super) fn new(queue: Q) -> Self {
-        let waiting = Waiting { receivers: Waiters::new(), senders: Waiters::new() };
+        let waiting = Waiting { receivers: WaitPoint::new(), senders: WaitPoint::new() };
         Self { queue, waiting: CachePadded::new(waiting) }
     }
 
@@ -225,7 +226,7 @@ impl<Q: Buffer> Buffered<Q> {
     pub(super) fn try_send(&self, item: Q::Item) -> Result<(), PushError<Q::Item>> {
         match self.queue.push(item) {
             Ok(()) => {
-                self.waiting.receivers.notify_one();
+                self.waiting.receivers.notify_one_unfenced();
                 Ok(())
             }
             Err(PushError::Full(item)) => {
@@ -241,15 +242,15 @@ impl<Q: Buffer> Buffered<Q> {
     #[cold]
     fn ask_for_room(&self) {
         if self.queue.is_full_behind_reservation() {
-            self.waiting.receivers.notify_one();
+            self.waiting.receivers.notify_one_unfenced();
         }
     }
 
     /// Whether a sender should try instead of sleeping, because there is room, or a receiver to ask
-    /// for it.
+    /// for it. A hint of that receiver is enough: a sender looks after its fence.
     fn is_worth_trying(&self) -> bool {
         self.queue.is_pushable()
-            || (self.waiting.receivers.is_any() && self.queue.is_full_behind_reservation())
+            || (self.waiting.receivers.has_waiters() && self.queue.is_full_behind_reservation())
     }
 
     #[inline]
@@ -258,10 +259,10 @@ impl<Q: Buffer> Buffered<Q> {
         let result = self.queue.pop(&mut skipped);
         if Q::LIMITED {
             if skipped > 0 {
-                self.waiting.senders.notify(skipped);
+                waiters::notify(&self.waiting.senders, skipped);
             }
             if result.is_ok() {
-                self.waiting.senders.notify_one();
+                self.waiting.senders.notify_one_unfenced();
             }
         }
         result
@@ -289,7 +290,9 @@ impl<Q: Buffer> Buffered<Q> {
         let mut item = Some(item);
         let what = awaited("channel: room", self);
         let ready = || self.is_worth_trying();
-        let sent = self.waiting.senders.block(what, deadline, ready, || self.attempt(&mut item));
+        let sent = waiters::block(&self.waiting.senders, what, deadline, ready, || {
+            self.attempt(&mut item)
+        });
         match (sent, item) {
             (Some(Ok(())), _) | (_, None) => Ok(()),
             (Some(Err(())), Some(item)) => Err(SendTimeoutError::Disconnected(item)),
@@ -331,12 +334,12 @@ impl<Q: Buffer> Buffered<Q> {
         let sent = match attempt() {
             Some(sent) => sent,
             None => {
-                let sent = self.waiting.senders.block(what, None, ready, attempt);
+                let sent = waiters::block(&self.waiting.senders, what, None, ready, attempt);
                 sent.unwrap_or(Err(None))
             }
         };
         if let Ok(count) = sent {
-            self.waiting.receivers.notify(count);
+            waiters::notify(&self.waiting.receivers, count);
         }
         sent
     }
@@ -354,7 +357,8 @@ impl<Q: Buffer> Buffered<Q> {
     fn recv_slow(&self, deadline: Option<Instant>) -> Result<Q::Item, RecvTimeoutError> {
         let what = awaited("channel: item", self);
         let ready = || self.queue.is_poppable();
-        let received = self.waiting.receivers.block(what, deadline, ready, || self.received());
+        let received =
+            waiters::block(&self.waiting.receivers, what, deadline, ready, || self.received());
         match received {
             Some(Some(item)) => Ok(item),
             Some(None) => Err(RecvTimeoutError::Disconnected),
@@ -381,7 +385,7 @@ impl<Q: Buffer> Buffered<Q> {
         let result = self.queue.pop_into(buf, max, &mut freed);
         freed += result.unwrap_or(0);
         if Q::LIMITED && freed > 0 {
-            self.waiting.senders.notify(freed);
+            waiters::notify(&self.waiting.senders, freed);
         }
         result
     }
@@ -394,7 +398,8 @@ impl<Q: Buffer> Buffered<Q> {
             Err(PopError::Empty) => None,
         };
         let what = awaited("channel: item", self);
-        self.waiting.receivers.block(what, None, || self.queue.is_poppable(), attempt).flatten()
+        waiters::block(&self.waiting.receivers, what, None, || self.queue.is_poppable(), attempt)
+            .flatten()
     }
 
     /// A waiter for [`Buffered::poll_send`].
@@ -415,7 +420,7 @@ impl<Q: Buffer> Buffered<Q> {
         cx: &mut Context<'_>,
     ) -> Poll<Result<(), ()>> {
         let ready = || self.is_worth_trying();
-        self.waiting.senders.poll(waiter, cx, ready, || self.attempt(item))
+        waiters::poll(&self.waiting.senders, waiter, cx, ready, || self.attempt(item))
     }
 
     /// `None`: there will never be an item.
@@ -425,7 +430,7 @@ impl<Q: Buffer> Buffered<Q> {
         cx: &mut Context<'_>,
     ) -> Poll<Option<Q::Item>> {
         let ready = || self.queue.is_poppable();
-        self.waiting.receivers.poll(waiter, cx, ready, || self.received())
+        waiters::poll(&self.waiting.receivers, waiter, cx, ready, || self.received())
     }
 
     pub(super) fn try_select_send(&self, token: &mut Token) -> bool {
@@ -478,9 +483,9 @@ impl<Q: Buffer> Buffered<Q> {
         if canary!("channel_reserved_silent") {
             return;
         }
-        // Ordering: SeqCst, between the item and the flag: see `Waiters::is_any`.
+        // Ordering: SeqCst, between the item and the flag: see `notify_one_unfenced`.
         fence(Ordering::SeqCst);
-        self.waiting.receivers.notify_one();
+        self.waiting.receivers.notify_one_unfenced();
     }
 
     pub(super) fn is_poppable(&self) -> bool {
@@ -505,19 +510,17 @@ impl<Q: Buffer> Buffered<Q> {
 impl<Q: Buffer> Channel for Buffered<Q> {
     fn senders_gone(&self) {
         self.queue.close();
-        if !canary!("channel_close_silent") && self.waiting.receivers.is_any() {
+        if !canary!("channel_close_silent") {
             self.waiting.receivers.notify_all();
         }
     }
 
     fn receivers_gone(&self) {
         self.queue.close();
-        let mut panics = FirstPanic::new();
-        if Q::LIMITED && self.waiting.senders.is_any() {
-            panics.catch(|| self.waiting.senders.notify_all());
+        if Q::LIMITED {
+            self.waiting.senders.notify_all();
         }
         // No receiver will take the items that are left, and others may wait for what these hold.
-        panics.catch(|| run_to_end(|| self.queue.pop(&mut 0).is_ok()));
-        panics.resume();
+        run_to_end(|| self.queue.pop(&mut 0).is_ok());
     }
 }

@@ -4,10 +4,9 @@
 //! a count of each meeting in it; the side that waits owns another.
 
 use super::wait::{Case, Selection};
-use super::waiters::quietly;
 use sateen_base::prim::searched::AtomicBool;
 use sateen_base::prim::{Ordering, UnsafeCell};
-use sateen_base::unwind::{discard, run_to_end};
+use sateen_base::unwind::{discard, run_and_discard, run_to_end};
 use std::ptr;
 use std::sync::Arc;
 use std::task::Waker;
@@ -91,7 +90,7 @@ impl<T> Meeting<T> {
         // Relaxed: a hint; the lock orders.
         self.resolved.store(true, Ordering::Relaxed);
         if let Some(waker) = waker {
-            quietly(|| waker.wake());
+            run_and_discard(|| waker.wake());
         }
     }
 

@@ -1,10 +1,10 @@
 //! One operation of a selection while it waits.
 
 use super::token::Token;
-use super::waiters::Waiters;
 use sateen_base::canary;
 use sateen_base::prim::Ordering;
 use sateen_base::prim::searched::AtomicUsize;
+use sateen_sync::WaitPoint;
 use sateen_sync::park;
 use sateen_sync::wait_queue::{CancelOutcome, Permit, Position, Waiter};
 use std::pin::Pin;
@@ -41,7 +41,7 @@ impl Wait for Idle {
 /// An operation that waits among others at one end of a channel.
 pub(super) struct Queued<'a> {
     waiter: Waiter<'a>,
-    waiters: &'a Waiters,
+    waiters: &'a WaitPoint,
     /// A permit that was taken and neither used nor passed on.
     permit: bool,
 }
@@ -49,12 +49,12 @@ pub(super) struct Queued<'a> {
 impl<'a> Queued<'a> {
     /// `None` if `ready` holds.
     pub(super) fn join(
-        waiters: &'a Waiters,
+        waiters: &'a WaitPoint,
         ready: impl FnOnce() -> bool,
     ) -> Option<Pin<Box<dyn Wait + 'a>>> {
         let mut queued = Box::pin(Self { waiter: waiters.waiter(), waiters, permit: false });
         let joined =
-            waiters.join(queued.as_mut().waiter(), Position::Back, park::current_waker(), ready);
+            waiters.enqueue(queued.as_mut().waiter(), Position::Back, park::current_waker(), ready);
         joined.then_some(queued as _)
     }
 
@@ -93,7 +93,7 @@ impl Drop for Queued<'_> {
         // SAFETY: pinned if it was ever queued, and nothing moves before the end of the drop.
         unsafe { Pin::new_unchecked(&mut *self) }.leave();
         if self.permit && !canary!("channel_permit_dropped") {
-            self.waiters.notify_one();
+            self.waiters.notify_one_unfenced();
         }
     }
 }

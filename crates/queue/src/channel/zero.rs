@@ -6,10 +6,10 @@ use super::error::{TryRecvError, TrySendError};
 use super::meeting::{List, Meeting, Phase, drop_waker};
 use super::token::Reservation;
 use super::wait::{Queued, Wait};
-use super::waiters::{Waiters, quietly};
 use sateen_base::canary;
-use sateen_base::unwind::{FirstPanic, run_to_end};
+use sateen_base::unwind::{FirstPanic, run_and_discard, run_to_end};
 use sateen_base::{RawSpinLock, SpinLock};
+use sateen_sync::WaitPoint;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::Waker;
@@ -18,8 +18,8 @@ use std::task::Waker;
 pub(super) struct Zero<T> {
     state: SpinLock<State<T>>,
     /// Selections that only ask whether a sender (or a receiver) is there, and take no part.
-    watching_senders: Waiters,
-    watching_receivers: Waiters,
+    watching_senders: WaitPoint,
+    watching_receivers: WaitPoint,
 }
 
 struct State<T> {
@@ -69,8 +69,8 @@ impl<T> Zero<T> {
         };
         Self {
             state: SpinLock::from_raw(RawSpinLock::new(), state),
-            watching_senders: Waiters::new(),
-            watching_receivers: Waiters::new(),
+            watching_senders: WaitPoint::new(),
+            watching_receivers: WaitPoint::new(),
         }
     }
 
@@ -119,7 +119,7 @@ impl<T> Zero<T> {
             }
             None => {
                 if let Some(waker) = waker {
-                    quietly(|| waker.wake());
+                    run_and_discard(|| waker.wake());
                 }
                 Ok(Taken::Later(sender))
             }
@@ -141,7 +141,9 @@ impl<T> Zero<T> {
         unsafe { state.list(sender).push(meeting.clone(), false) };
         drop(state);
         let watching = if sender { &self.watching_receivers } else { &self.watching_senders };
-        if watching.is_any() {
+        // A hint is enough: a watcher raises its flag and then looks under the lock. So it sees the
+        // meeting, or this thread has seen its flag with the lock.
+        if watching.has_waiters() {
             watching.notify_all();
         }
         true

@@ -70,6 +70,11 @@ impl<'q, L: RawMutex> Waiter<'q, L> {
         }
     }
 
+    /// Whether it waits in `queue`.
+    pub(crate) fn is_of(&self, queue: &WaitQueue<L>) -> bool {
+        std::ptr::eq(self.queue, queue)
+    }
+
     /// Whether it has joined and has not yet taken its permit.
     pub fn is_waiting(&self) -> bool {
         self.involved.get()
@@ -89,6 +94,16 @@ impl<'q, L: RawMutex> Waiter<'q, L> {
         waker: Waker,
         ready: impl FnOnce() -> bool,
     ) -> bool {
+        self.enqueue_among(position, waker, |_| ready())
+    }
+
+    /// The same for a `ready` that is told whether others are queued.
+    pub(crate) fn enqueue_among(
+        self: Pin<&mut Self>,
+        position: Position,
+        waker: Waker,
+        ready: impl FnOnce(bool) -> bool,
+    ) -> bool {
         let this = self.into_ref().get_ref();
         assert!(!this.involved.get(), "a waiter cannot wait twice at once");
         // SAFETY: not involved, so the node is ours alone.
@@ -103,10 +118,13 @@ impl<'q, L: RawMutex> Waiter<'q, L> {
         };
         // (If `ready` unwinds, the waker stays in the idle node until the next wait, or the end.)
         let queued = if canary!("wait_queue_ready_before_lock") {
-            let ready = ready();
+            let ready = ready(true);
             this.queue.locked_foreign(|list| join(list, ready))
         } else {
-            this.queue.locked_foreign(|list| join(list, ready()))
+            this.queue.locked_foreign(|list| {
+                let ready = ready(!list.is_empty());
+                join(list, ready)
+            })
         };
         this.involved.set(queued);
         if !queued {
@@ -161,6 +179,12 @@ impl<'q, L: RawMutex> Waiter<'q, L> {
     /// has the token, which another wait in between might have taken. It costs a lock less.
     #[doc(hidden)]
     pub fn wait_joined(mut self: Pin<&mut Self>, deadline: Option<Instant>) -> bool {
+        // The last look and leaving are one step under the lock: no permit falls between them.
+        self.as_mut().rest_joined(deadline) || matches!(self.cancel(), CancelOutcome::Notified(_))
+    }
+
+    /// The same, but it stays in the queue when the time is over.
+    pub(crate) fn rest_joined(mut self: Pin<&mut Self>, deadline: Option<Instant>) -> bool {
         while self.involved.get() {
             // First park, then look: a notifier also wakes, so a wait costs one look, and one lock.
             match deadline {
@@ -171,8 +195,7 @@ impl<'q, L: RawMutex> Waiter<'q, L> {
                 return true;
             }
             if deadline.is_some_and(crate::sys::has_passed) {
-                // Looking and leaving are one step under the lock: no permit falls between them.
-                return matches!(self.cancel(), CancelOutcome::Notified(_));
+                return false;
             }
         }
         true
