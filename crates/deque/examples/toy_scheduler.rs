@@ -28,7 +28,8 @@ impl<'a> Local<'_, 'a> {
         self.deque.push(Box::new(job));
     }
 
-    /// Own jobs first, the newest of them; then a batch from outside; then the others'.
+    /// The worker's own jobs come first, the newest of them. Then comes a batch from outside, and
+    /// then the jobs of other workers.
     fn find(&self) -> Option<Job<'a>> {
         let pool = self.pool;
         self.deque.pop().or_else(|| {

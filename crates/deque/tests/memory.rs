@@ -83,7 +83,7 @@ mod counted {
         assert_eq!(in_use(), before);
     }
 
-    /// Only thieves take items. The owner goes on pushing, and notices by itself that the deque is
+    /// Only thieves take items. The owner goes on pushing, and notices that the deque has become
     /// small.
     fn drained_by_thieves() {
         let before = in_use();

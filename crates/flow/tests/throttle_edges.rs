@@ -286,7 +286,7 @@ fn who_comes_late_to_a_shared_limit_makes_no_burst() {
     assert!(passed <= 3, "{passed} at once");
 }
 
-/// Callers that have left delay nobody.
+/// Callers that have left delay no other caller.
 #[test]
 fn a_line_that_everybody_has_left_holds_nobody_up() {
     let clock = Wrong::default();

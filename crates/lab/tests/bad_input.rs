@@ -112,7 +112,7 @@ fn more_threads_than_the_system_has_room_for_are_refused() {
 }
 
 /// There is address space for some threads, not for twenty. Their stacks are huge, so that a stack
-/// is what does not fit, and never one of the small maps that std needs within a thread and aborts
+/// is what does not fit. It is never one of the small maps that std needs in a thread and aborts
 /// without.
 #[cfg(target_os = "linux")]
 #[test]

@@ -157,7 +157,7 @@ fn bits_cost_little_more_than_a_bit() {
     }
     assert!(bits::<LockedBits>() < 1.01);
     assert!(bits::<LockedTree>() < 1.02);
-    // A line of 128 bytes for up to 64 threads besides.
+    // In addition, a line of 128 bytes for each of up to 64 threads.
     assert!(bits::<LockFreeTree>() < 1.1);
     assert!(bits::<LockFreeFlags>() < 32.01 && bits::<LockedFlags>() < 32.01);
 }

@@ -116,7 +116,7 @@ fn work_of_no_task_overflows() {
     assert!((100_000..140_000).contains(&size), "{size}");
 }
 
-/// A result that nobody takes is dropped once its task has ended, on the fiber that ran it.
+/// A result that no joiner takes is dropped once its task has ended, on the fiber that ran it.
 #[test]
 fn a_fiber_overflows_that_runs_no_task() {
     struct Digs;

@@ -4,8 +4,8 @@
 //! cargo run --example event_loop
 //! ```
 //!
-//! The loop is `mio`'s. That of a GUI or a game looks the same: it waits for events, and must be
-//! told when there are tasks to run and when the next timer is due.
+//! The loop is `mio`'s. The loop of a GUI or a game looks the same. It waits for events, and must
+//! be told when there are tasks to run and when the next timer is due.
 
 use mio::net::UdpSocket;
 use mio::{Events, Interest, Poll, Token, Waker};

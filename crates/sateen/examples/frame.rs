@@ -5,12 +5,12 @@
 //! cargo run --release --example frame -- [PATH]
 //! ```
 //!
-//! Runs 300 frames with 20,000 bodies on one worker and on two, prints how long a frame takes, and
-//! writes the last one as PNG, to `PATH` or into the folder for temporary files.
+//! Runs 300 frames with 20,000 bodies on one worker and on two. Prints how long a frame takes, and
+//! writes the last frame as PNG, to `PATH` or into the folder for temporary files.
 //!
-//! Input and presentation belong to the main thread, as windows demand. They are on a channel of
-//! their own, which only the thread that waits for the frame executes. The picture does not depend
-//! on which worker does what: no chunk touches another, and chunks are drawn in their order.
+//! Input and presentation belong to the main thread, as windows demand. They have their own
+//! channel, which only the thread that waits for the frame executes. The picture does not depend on
+//! which worker does what, because no chunk touches another, and chunks are drawn in their order.
 
 use sateen::Runtime;
 use sateen::flow::{Map, RunOn};

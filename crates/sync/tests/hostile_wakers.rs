@@ -303,8 +303,8 @@ fn a_waiting_points_waker_may_drop_its_waiters() {
     }
     let mut last = pin!(point.wait_async(|| false));
     assert!(poll_with(last.as_mut(), &counter).is_pending());
-    // The first is dropped before it has noticed: the notification goes on to the next, which is
-    // dropped as well, and at last to the one that stays.
+    // The first waiter is dropped before it has noticed the notification, which goes on to the
+    // next. That one is dropped as well, and the notification goes to the one that stays.
     point.notify_one();
     assert!(poll(last.as_mut()).is_ready());
     assert!(!point.has_waiters());

@@ -97,7 +97,7 @@ fn a_barrier_twice() {
         let other = thread::spawn({
             let shared = shared.clone();
             move || {
-                // SAFETY: the model checks that nobody reads before the round is complete.
+                // SAFETY: the model checks that no thread reads before the round is complete.
                 shared.1.with_mut(|n| unsafe { *n = 1 });
                 let first = shared.0.wait().is_leader();
                 (first, shared.0.wait().is_leader())
@@ -142,7 +142,7 @@ fn a_wait_group() {
             let (group, shared) = (group.clone(), shared.clone());
             thread::spawn(move || {
                 let mine = if which == 0 { &shared.1 } else { &shared.2 };
-                // SAFETY: the model checks that nobody reads before both are done.
+                // SAFETY: the model checks that no thread reads before both are done.
                 mine.with_mut(|n| unsafe { *n = 1 });
                 drop(group);
             })

@@ -24,7 +24,7 @@ fn a_value_arrives() {
         let thread = thread::spawn({
             let past = past.clone();
             move || {
-                // SAFETY: the model checks that nobody reads before the value has arrived.
+                // SAFETY: the model checks that no thread reads before the value has arrived.
                 past.with_mut(|n| unsafe { *n = 1 });
                 sender.send(2).unwrap();
             }

@@ -20,7 +20,7 @@ fn unpark_publishes() {
         let other = thread::spawn({
             let (parker, data) = (parker.clone(), data.clone());
             move || {
-                // SAFETY: the model checks that nobody reads before this is published.
+                // SAFETY: the model checks that no thread reads before this is published.
                 data.with_mut(|d| unsafe { *d = 1 });
                 parker.unpark();
             }

@@ -109,7 +109,7 @@ fn an_event_publishes() {
         let setter = thread::spawn({
             let shared = shared.clone();
             move || {
-                // SAFETY: the model checks that nobody reads before the event is set.
+                // SAFETY: the model checks that no thread reads before the event is set.
                 shared.1.with_mut(|d| unsafe { *d = 1 });
                 shared.0.set();
             }

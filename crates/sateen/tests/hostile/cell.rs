@@ -121,7 +121,7 @@ impl Cell {
         }
     }
 
-    /// Checks what must hold once the cell is over and its place is gone.
+    /// Checks what must hold once the cell has ended and its place is gone.
     pub(crate) fn check(&self) {
         // A cell that leaks may keep items, but must not destroy one twice. Otherwise, threads that
         // are about to end may still hold items for a moment.

@@ -141,7 +141,7 @@ fn nothing_is_switched_off_or_left_to_be_written() {
 fn canaries_and_their_lists_agree() {
     let (mut in_source, mut listed, mut found) = (BTreeSet::new(), BTreeSet::new(), Vec::new());
     for folder in crates() {
-        // A model may hold a canary, too: where the weakened step is one of the caller.
+        // A model may hold a canary, too, if the weakened step is one of the caller's.
         for file in files(&folder, "rs") {
             in_source.extend(tokens::canaries(&read(&file)));
         }

@@ -8,7 +8,7 @@ use drive::Driver;
 use sateen_shed::{Central, Layout, Packed, Padded, Sharded, Shed, TaskId};
 use std::cell::{Cell, RefCell};
 
-/// What a user of the shed notices besides answers, in order.
+/// What a user of the shed notices in addition to answers, in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Event {
     Ready(u16, u32),

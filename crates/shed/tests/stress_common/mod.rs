@@ -106,7 +106,7 @@ const FREED: u8 = 3;
 const BATCH: usize = 8;
 const KEPT: usize = 4;
 const CHANNELS: u16 = 3;
-/// In `needs`: there is no predecessor.
+/// Stands in `needs` where there is no predecessor.
 const NONE: u32 = u32::MAX;
 
 /// What is known of the task in a slot. The thread that created it writes this.
