@@ -1,18 +1,23 @@
-//! Turns in processes of their own, for libraries whose threads cannot be ended.
+//! Turns in processes of their own, for libraries whose threads cannot be ended, and for those whose
+//! runs may never end.
 
-use crate::adapter::Environment;
 use crate::error::{ABSENT, Error, input};
-use crate::experiment::Plan;
+use crate::experiment::{Plan, Subject};
 use crate::store::identity;
 use crate::turn::{self, Quota};
 use crate::values::worker_count;
 use crate::{experiments, report};
 use clap::Args;
-use std::process::{Command, Stdio};
+use std::io::{self, Write};
+use std::process::{self, Command, Stdio};
+use std::thread;
 use std::time::Duration;
 
 /// How many characters of a failed child's errors are shown.
 const LONGEST_REASON: usize = 500;
+
+/// How much longer than the budget a turn may take that has a time limit.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// What [`take_turn`] tells the process that takes the turn.
 #[derive(Debug, Args)]
@@ -27,6 +32,9 @@ pub(crate) struct TurnArgs {
     pub(crate) smoke: bool,
     #[arg(long)]
     pub(crate) short: bool,
+    /// The turn ends as absent if it takes longer.
+    #[arg(long)]
+    pub(crate) limit_us: Option<u64>,
     #[arg(long, value_delimiter = ',', value_parser = worker_count)]
     pub(crate) workers: Vec<usize>,
 }
@@ -39,7 +47,7 @@ pub(crate) fn take_turn(
     id: &str,
     plan: &Plan,
     quota: Quota,
-    environment: Environment,
+    subject: &Subject,
     mut each: impl FnMut(&[f64]),
 ) -> Result<(), Error> {
     let fail = |e| input(format!("cannot start a process for the turn: {e}"));
@@ -53,7 +61,11 @@ pub(crate) fn take_turn(
         let counts: Vec<String> = plan.workers.iter().map(usize::to_string).collect();
         command.arg("--workers").arg(counts.join(","));
     }
-    command.envs(environment()?);
+    if subject.may_hang {
+        let limit = plan.budget + PATIENCE;
+        command.arg("--limit-us").arg(limit.as_micros().to_string());
+    }
+    command.envs((subject.environment)()?);
     // If many coroutines panic, the first message is enough.
     command.env("RUST_BACKTRACE", "0");
     let done = command.stdin(Stdio::null()).output().map_err(fail)?;
@@ -97,8 +109,24 @@ pub(crate) fn turn(args: &TurnArgs) -> Result<(), Error> {
                 let words: Vec<String> = values.iter().map(f64::to_string).collect();
                 report::print(&words.join(" "));
             };
+            if let Some(limit) = args.limit_us {
+                end_after(Duration::from_micros(limit), args.id.clone())?;
+            }
             return turn::take(subject, quota, each);
         }
     }
     Err(input(format!("there is no figure `{}`", args.id)))
+}
+
+/// Starts a thread that ends this process after `limit`: threads that wait for ever cannot be ended
+/// in another way.
+fn end_after(limit: Duration, id: String) -> Result<(), Error> {
+    let end = move || {
+        thread::sleep(limit);
+        // Standard error may be gone.
+        let _ = writeln!(io::stderr(), "sateen: {id}: a turn took longer than {limit:?}");
+        process::exit(i32::from(ABSENT));
+    };
+    let thread = thread::Builder::new().spawn(end);
+    thread.map(drop).map_err(|e| input(format!("cannot start a thread: {e}")))
 }

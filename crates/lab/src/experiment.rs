@@ -98,6 +98,7 @@ impl Group {
             implementation,
             open,
             apart: false,
+            may_hang: false,
             environment: || Ok(None),
         });
     }
@@ -107,6 +108,14 @@ impl Group {
     pub(crate) fn keep_apart(&mut self, apart: bool) {
         if let Some(last) = self.subjects.last_mut() {
             last.apart = apart;
+        }
+    }
+
+    /// Gives the implementation added last a time limit for each turn, in a process of its own,
+    /// because a run of it may never end.
+    pub(crate) fn limit_time(&mut self) {
+        if let Some(last) = self.subjects.last_mut() {
+            (last.apart, last.may_hang) = (true, true);
         }
     }
 
@@ -130,6 +139,8 @@ pub(crate) struct Subject {
     pub(crate) open: OpenFn,
     /// Whether each turn runs in a process of its own.
     pub(crate) apart: bool,
+    /// Whether that process has a time limit.
+    pub(crate) may_hang: bool,
     /// What that process needs.
     pub(crate) environment: Environment,
 }

@@ -103,7 +103,7 @@ impl Runner<'_> {
                 let quota = self.quota(group, turn, turns);
                 let each = |values: &[f64]| self.enter(records, values);
                 let result = if subject.apart {
-                    apart::take_turn(&label, self.plan, quota, subject.environment, each)
+                    apart::take_turn(&label, self.plan, quota, subject, each)
                 } else {
                     turn::take(subject, quota, each)
                 };

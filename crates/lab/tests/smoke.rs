@@ -75,6 +75,18 @@ fn more_threads_than_cores_are_noted() {
     assert!(text.contains("200 threads on "), "{text}");
 }
 
+/// An implementation whose runs may never end is left out with a note.
+#[test]
+fn a_turn_ends_at_its_time_limit() {
+    let id = "deque/pair-pushpop1/sateen/w1";
+    let runs = ["0", "4000000000", "4000000000"];
+    let done =
+        output(&[&["turn", id][..], &runs, &["0", "1000000", "--limit-us", "1000"]].concat());
+    let errors = String::from_utf8_lossy(&done.stderr);
+    assert_eq!(done.status.code(), Some(3), "{errors}");
+    assert_eq!(errors.trim(), format!("sateen: {id}: a turn took longer than 1ms"));
+}
+
 #[cfg(feature = "peers")]
 #[test]
 fn peers_are_compared() {
