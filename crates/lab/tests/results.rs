@@ -98,6 +98,15 @@ fn every_promised_identity_is_listed() {
             }
         }
     }
+    for (case, configs) in [
+        ("bounded", &["1x1", "2x2", "4x4", "16x16"][..]),
+        ("unbounded", &["1x1", "2x2", "4x4"]),
+        ("rendezvous", &["1x1", "2x2", "4x4"]),
+        ("bounded-100", &["2x2", "4x1", "4x4"]),
+        ("bounded-1", &["2x2", "16x1"]),
+    ] {
+        promised.extend(configs.iter().map(|c| format!("channel/{case}/sateen/{c}")));
+    }
     promised.extend(["pthread-8k", "std-thread"].map(|i| format!("skynet10k/join/{i}/w2")));
     for config in ["w1", "w2"] {
         promised.extend(

@@ -2,18 +2,23 @@
 
 /// A library's channels of numbers.
 pub(crate) trait Channels: 'static {
-    /// Third part of the identity.
+    /// Third part of the identity. Types may share a name if at most one of them serves a use.
     const NAME: &'static str;
-    /// Most receivers of one channel.
-    const MOST_RECEIVERS: usize = usize::MAX;
-    type Sender: Clone + Send;
+    type Sender: Send;
     type Receiver: Send;
 
-    /// Opens a channel of at most `capacity` items; 0 hands items over, `None` means no limit.
-    fn open(capacity: Option<usize>) -> (Self::Sender, Self::Receiver);
+    /// Returns whether these channels can be used so.
+    fn serves(_: Use) -> bool {
+        true
+    }
 
-    /// Returns another receiver of the same channel, if the channel can have one.
-    fn share(receiver: &Self::Receiver) -> Option<Self::Receiver>;
+    /// Returns whether a run may never end. Each turn then has a time limit.
+    fn may_hang(_: Use) -> bool {
+        false
+    }
+
+    /// Opens a channel and returns its ends.
+    fn open(channel: Use) -> (Vec<Self::Sender>, Vec<Self::Receiver>);
 
     /// Sends, waiting for room. Returns whether anybody can receive the item.
     fn send(sender: &Self::Sender, item: u64) -> bool;
@@ -22,10 +27,19 @@ pub(crate) trait Channels: 'static {
     fn receive(receiver: &Self::Receiver) -> Option<u64>;
 }
 
+/// How a channel is used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Use {
+    /// The most items in it; 0 hands items over, `None` means no limit.
+    pub(crate) capacity: Option<usize>,
+    pub(crate) senders: usize,
+    pub(crate) receivers: usize,
+}
+
 /// Implements [`Channels`] for a library whose channels have the usual names: `bounded`,
-/// `unbounded`, `send`, `recv`.
+/// `unbounded`, `send`, `recv`. A last argument is its [`Channels::may_hang`].
 macro_rules! usual_channels {
-    ($library:ty, $name:expr, $($channels:ident)::+) => {
+    ($library:ty, $name:expr, $($channels:ident)::+ $(, $may_hang:expr)?) => {
         const _: () = {
             use $($channels)::+ as channels;
 
@@ -34,12 +48,14 @@ macro_rules! usual_channels {
                 type Sender = channels::Sender<u64>;
                 type Receiver = channels::Receiver<u64>;
 
-                fn open(capacity: Option<usize>) -> (Self::Sender, Self::Receiver) {
-                    capacity.map_or_else(channels::unbounded, channels::bounded)
-                }
+                $(fn may_hang(channel: $crate::adapter::Use) -> bool {
+                    $may_hang(channel)
+                })?
 
-                fn share(receiver: &Self::Receiver) -> Option<Self::Receiver> {
-                    Some(receiver.clone())
+                fn open(channel: $crate::adapter::Use) -> (Vec<Self::Sender>, Vec<Self::Receiver>) {
+                    let (sender, receiver) =
+                        channel.capacity.map_or_else(channels::unbounded, channels::bounded);
+                    (vec![sender; channel.senders], vec![receiver; channel.receivers])
                 }
 
                 #[inline(always)]

@@ -22,7 +22,7 @@ mod tasks;
 mod throttles;
 mod turns;
 
-pub(crate) use channels::{Channels, usual_channels};
+pub(crate) use channels::{Channels, Use, usual_channels};
 pub(crate) use crowds::{Crowd, Crowds, Late, Release};
 pub(crate) use deque::{Deque, Taken};
 pub(crate) use fibers::Fibers;

@@ -1,15 +1,16 @@
 //! Items from senders to receivers through a channel whose ends wait: for threads and for tasks.
 
-use crate::adapter::{Channels, OURS};
+use crate::adapter::{Channels, OURS, Use};
 use crate::crew::{self, Done};
 use crate::error::{Error, input};
 use crate::experiment::{Experiment, Figure, Group, Plan, Run, Trend};
-use crate::experiments::through::{Clocked, Sums, config, ends};
+use crate::experiments::through::{Clocked, Sums, config};
 use crate::host::plural;
 use crate::ours::channels::Sateen;
 use crate::ours::scheduled;
 use crate::registry::for_each;
 use sateen::Runtime;
+use sateen::channel::{bounded, unbounded};
 use sateen::policy::work_stealing;
 use std::time::Instant;
 
@@ -18,19 +19,69 @@ const STACK: usize = 256 * 1024;
 /// The experiment `channel`.
 pub(crate) struct Channel;
 
-/// A kind of channel: the case's name, how many items it has room for, and the same in words.
+/// A kind of channel.
 #[derive(Clone, Copy)]
 struct Kind {
+    /// The case.
     name: &'static str,
+    /// How many items it has room for.
     capacity: Option<usize>,
+    /// The same in words.
     what: &'static str,
+    /// The usual numbers of senders and receivers.
+    ends: &'static [(usize, usize)],
+    /// Whether the tour shows it, and tasks send through it too.
+    usual: bool,
 }
 
-const KINDS: [Kind; 3] = [
-    Kind { name: "bounded", capacity: Some(1024), what: "room for 1024" },
-    Kind { name: "unbounded", capacity: None, what: "no limit" },
-    Kind { name: "rendezvous", capacity: Some(0), what: "handed over" },
+const KINDS: [Kind; 5] = [
+    Kind {
+        name: "bounded",
+        capacity: Some(1024),
+        what: "room for 1024",
+        ends: &[(1, 1), (2, 2), (4, 4), (16, 16)],
+        usual: true,
+    },
+    Kind {
+        name: "unbounded",
+        capacity: None,
+        what: "no limit",
+        ends: &[(1, 1), (2, 2), (4, 4)],
+        usual: true,
+    },
+    Kind {
+        name: "rendezvous",
+        capacity: Some(0),
+        what: "handed over",
+        ends: &[(1, 1), (2, 2), (4, 4)],
+        usual: true,
+    },
+    Kind {
+        name: "bounded-100",
+        capacity: Some(100),
+        what: "room for 100",
+        ends: &[(2, 2), (4, 1), (4, 4)],
+        usual: false,
+    },
+    Kind {
+        name: "bounded-1",
+        capacity: Some(1),
+        what: "room for 1",
+        ends: &[(2, 2), (16, 1)],
+        usual: false,
+    },
 ];
+
+impl Kind {
+    /// Returns the numbers of senders and receivers: those the user asked for at both ends, else
+    /// the usual ones.
+    fn ends(self, plan: &Plan) -> Vec<(usize, usize)> {
+        if plan.workers.is_empty() {
+            return self.ends.to_vec();
+        }
+        plan.workers.iter().map(|&n| (n, n)).collect()
+    }
+}
 
 impl Experiment for Channel {
     fn name(&self) -> &'static str {
@@ -45,15 +96,16 @@ impl Experiment for Channel {
     fn groups(&self, plan: &Plan) -> Vec<Group> {
         let mut groups = Vec::new();
         for kind in KINDS {
-            for ends in ends(plan, false) {
-                let mut group = Group::new(2 * ends, vec![of_threads(kind, ends)]);
-                group.in_tour = ends == 4;
-                let clocked = Clocked::new(plan, ends);
-                for_each!(C in channels(plan.peers) => add::<C>(&mut group, kind, ends, clocked));
+            for (senders, receivers) in kind.ends(plan) {
+                let channel = Use { capacity: kind.capacity, senders, receivers };
+                let mut group = Group::new(senders + receivers, vec![of_threads(kind, channel)]);
+                group.in_tour = kind.usual && senders == 4;
+                let clocked = Clocked::new(plan, senders);
+                for_each!(C in channels(plan.peers) => add::<C>(&mut group, channel, clocked));
                 groups.push(group);
             }
         }
-        for kind in KINDS {
+        for kind in KINDS.into_iter().filter(|kind| kind.usual) {
             for workers in plan.workers_or(&[1, 2]) {
                 let mut group = Group::new(workers, vec![of_fibers(kind, workers)]);
                 let clocked = Clocked::new(plan, 1);
@@ -68,9 +120,9 @@ impl Experiment for Channel {
     }
 }
 
-fn of_threads(kind: Kind, ends: usize) -> Figure {
+fn of_threads(kind: Kind, channel: Use) -> Figure {
     let Kind { name, what, .. } = kind;
-    let (config, threads) = config(ends);
+    let (config, threads) = config(channel.senders, channel.receivers);
     Figure {
         case: name.to_owned(),
         name: format!("time per item through {name} channel/{threads}"),
@@ -99,9 +151,12 @@ fn of_fibers(kind: Kind, workers: usize) -> Figure {
     }
 }
 
-fn add<C: Channels>(group: &mut Group, kind: Kind, ends: usize, clocked: Clocked) {
-    if ends <= C::MOST_RECEIVERS {
-        group.add(C::NAME, move || Ok(Run(move || run::<C>(kind.capacity, ends, clocked))));
+fn add<C: Channels>(group: &mut Group, channel: Use, clocked: Clocked) {
+    if C::serves(channel) {
+        group.add(C::NAME, move || Ok(Run(move || run::<C>(channel, clocked))));
+        if C::may_hang(channel) {
+            group.limit_time();
+        }
     }
 }
 
@@ -127,25 +182,16 @@ fn consume<C: Channels>(receiver: &C::Receiver) -> Sums {
 }
 
 /// Makes one run through a fresh channel.
-fn run<C: Channels>(
-    capacity: Option<usize>,
-    ends: usize,
-    clocked: Clocked,
-) -> Result<Vec<f64>, Error> {
-    let (sender, receiver) = C::open(capacity);
+fn run<C: Channels>(channel: Use, clocked: Clocked) -> Result<Vec<f64>, Error> {
+    let (senders, receivers) = C::open(channel);
     let mut jobs: Vec<Box<dyn FnOnce() -> Sums + Send>> = Vec::new();
-    for producer in 0..ends {
-        let sender = sender.clone();
+    for (producer, sender) in senders.into_iter().enumerate() {
         jobs.push(Box::new(move || produce::<C>(&sender, clocked, producer)));
     }
-    drop(sender);
-    for _ in 1..ends {
-        let another = C::share(&receiver);
-        let another = another.ok_or_else(|| input(format!("{}: one receiver only", C::NAME)))?;
-        jobs.push(Box::new(move || consume::<C>(&another)));
+    for receiver in receivers {
+        jobs.push(Box::new(move || consume::<C>(&receiver)));
     }
-    jobs.push(Box::new(move || consume::<C>(&receiver)));
-    Sums::judge(&crew::run(STACK, jobs)?, ends)
+    Sums::judge(&crew::run(STACK, jobs)?, channel.senders)
 }
 
 /// Makes one run through a fresh channel of ours, from a task of `runtime` to another.
@@ -154,7 +200,7 @@ fn run_tasks(
     capacity: Option<usize>,
     clocked: Clocked,
 ) -> Result<Vec<f64>, Error> {
-    let (sender, receiver) = Sateen::open(capacity);
+    let (sender, receiver) = capacity.map_or_else(unbounded, bounded);
     let start = Instant::now();
     let done = move |result: Sums| Done { elapsed: start.elapsed(), result };
     let producer = runtime.spawn(move || done(produce::<Sateen>(&sender, clocked, 0)));

@@ -4,7 +4,7 @@ use crate::adapter::{Pipe, PipeKind};
 use crate::crew::{self, Relax};
 use crate::error::Error;
 use crate::experiment::{Experiment, Figure, Group, Plan, Run, Trend};
-use crate::experiments::through::{Clocked, Sums, config, ends};
+use crate::experiments::through::{Clocked, Sums, config};
 use crate::registry::for_each;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -30,9 +30,11 @@ impl Experiment for Queues {
         let mut groups = Vec::new();
         for batches in [false, true] {
             for kind in PipeKind::ALL {
-                for ends in ends(plan, kind == PipeKind::Spsc) {
+                let one = kind == PipeKind::Spsc;
+                let ends = if one { vec![1] } else { plan.workers_or(&[1, 2, 4]) };
+                for ends in ends {
                     let mut group = Group::new(2 * ends, vec![figure(kind, batches, ends)]);
-                    group.in_tour = ends == if kind == PipeKind::Spsc { 1 } else { 4 };
+                    group.in_tour = ends == if one { 1 } else { 4 };
                     let clocked = Clocked::new(plan, ends);
                     for_each!(P in pipes(plan.peers) => {
                         if P::KIND == kind && (P::BATCH > 1) == batches {
@@ -54,7 +56,7 @@ fn figure(kind: PipeKind, batches: bool, ends: usize) -> Figure {
         PipeKind::Bounded => "for any number of threads, room for 1024",
         PipeKind::Unbounded => "for any number of threads, no limit",
     };
-    let (config, threads) = config(ends);
+    let (config, threads) = config(ends, ends);
     Figure {
         case: format!("{}{suffix}", kind.name()),
         name: format!("time per item through {}{suffix}/{threads}", kind.name()),

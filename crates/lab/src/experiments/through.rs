@@ -13,15 +13,13 @@ const RUNS: u32 = 5;
 /// A producer reads the clock once in this many numbers.
 const LOOKS: u64 = 1024;
 
-/// Returns the numbers of threads at each end.
-pub(crate) fn ends(plan: &Plan, only_one: bool) -> Vec<usize> {
-    if only_one { vec![1] } else { plan.workers_or(&[1, 2, 4]) }
-}
-
-/// Returns the fourth part of the identity for this many threads at each end, and its description.
-pub(crate) fn config(ends: usize) -> (String, String) {
-    let s = plural(ends);
-    (format!("{ends}x{ends}"), format!("{ends} producer{s} to {ends} consumer{s}"))
+/// Returns the fourth part of the identity for so many threads at the ends, and its description.
+pub(crate) fn config(producers: usize, consumers: usize) -> (String, String) {
+    let (p, c) = (plural(producers), plural(consumers));
+    (
+        format!("{producers}x{consumers}"),
+        format!("{producers} producer{p} to {consumers} consumer{c}"),
+    )
 }
 
 /// How much a producer sends: this many numbers, or as many as it can in a time.

@@ -1,6 +1,6 @@
 //! Adapter for the standard library: threads, its mutex and its condition variable.
 
-use crate::adapter::{Between, Channels, LockKind, Locks, Turns, Way};
+use crate::adapter::{Between, Channels, LockKind, Locks, Turns, Use, Way};
 use crate::error::Error;
 use std::ops::RangeInclusive;
 use std::sync::mpsc;
@@ -109,12 +109,15 @@ pub(crate) enum Sender {
 
 impl Channels for Std {
     const NAME: &'static str = "std";
-    const MOST_RECEIVERS: usize = 1;
     type Sender = Sender;
     type Receiver = mpsc::Receiver<u64>;
 
-    fn open(capacity: Option<usize>) -> (Sender, mpsc::Receiver<u64>) {
-        match capacity {
+    fn serves(channel: Use) -> bool {
+        channel.receivers == 1
+    }
+
+    fn open(channel: Use) -> (Vec<Sender>, Vec<mpsc::Receiver<u64>>) {
+        let (sender, receiver) = match channel.capacity {
             Some(capacity) => {
                 let (sender, receiver) = mpsc::sync_channel(capacity);
                 (Sender::Bounded(sender), receiver)
@@ -123,11 +126,8 @@ impl Channels for Std {
                 let (sender, receiver) = mpsc::channel();
                 (Sender::Unbounded(sender), receiver)
             }
-        }
-    }
-
-    fn share(_: &mpsc::Receiver<u64>) -> Option<mpsc::Receiver<u64>> {
-        None
+        };
+        (vec![sender; channel.senders], vec![receiver])
     }
 
     #[inline(always)]
