@@ -23,6 +23,7 @@ const NAMED: &[&str] = &[
     "crossbeam-channel",
     "flume",
     "kanal",
+    "crossfire",
     "disruptor",
     "governor",
     "st3",

@@ -86,7 +86,12 @@ macro_rules! for_each {
         $crate::registry::for_each! { @run $T, $peers, $do;
             ours [channels::Sateen]
             std [std::Std]
-            peers [crossbeam::Crossbeam, flume::Flume, kanal::Kanal] }
+            peers [
+                crossbeam::Crossbeam, flume::Flume, kanal::Kanal,
+                // At most one of them serves a use.
+                crossfire::Spsc, crossfire::SpscUnbounded, crossfire::Mpsc,
+                crossfire::MpscUnbounded, crossfire::Mpmc, crossfire::MpmcUnbounded
+            ] }
     };
     // Locks that threads can share.
     ($T:ident in shared_locks($peers:expr) => $do:expr) => {

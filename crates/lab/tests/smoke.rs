@@ -120,6 +120,7 @@ fn peers_are_compared() {
         "disruptor",
         "flume",
         "kanal",
+        "crossfire",
         "governor",
         "95 % interval",
     ];

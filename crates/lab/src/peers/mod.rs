@@ -13,6 +13,8 @@ pub(crate) mod corosensei;
 #[cfg(feature = "peers")]
 pub(crate) mod crossbeam;
 #[cfg(feature = "peers")]
+pub(crate) mod crossfire;
+#[cfg(feature = "peers")]
 pub(crate) mod disruptor;
 #[cfg(feature = "peers")]
 pub(crate) mod flume;
