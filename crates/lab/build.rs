@@ -25,6 +25,7 @@ const NAMED: &[&str] = &[
     "kanal",
     "crossfire",
     "disruptor",
+    "rtrb",
     "governor",
     "st3",
     "may",

@@ -78,8 +78,8 @@ macro_rules! for_each {
                 pipes::Unbounded, pipes::UnboundedBatch
             ]
             peers [
-                disruptor::Disruptor, disruptor::DisruptorBatch, crossbeam::ArrayPipe,
-                crossbeam::SegPipe
+                disruptor::Disruptor, disruptor::DisruptorBatch, rtrb::Rtrb, rtrb::RtrbBatch,
+                crossbeam::ArrayPipe, crossbeam::SegPipe
             ] }
     };
     ($T:ident in channels($peers:expr) => $do:expr) => {

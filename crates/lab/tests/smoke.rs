@@ -118,6 +118,7 @@ fn peers_are_compared() {
         "spin",
         "std",
         "disruptor",
+        "rtrb",
         "flume",
         "kanal",
         "crossfire",

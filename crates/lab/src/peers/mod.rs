@@ -32,6 +32,8 @@ mod programs;
 #[cfg(feature = "peers")]
 pub(crate) mod rayon;
 #[cfg(feature = "peers")]
+pub(crate) mod rtrb;
+#[cfg(feature = "peers")]
 pub(crate) mod sharded_slab;
 #[cfg(feature = "peers")]
 pub(crate) mod slab;
