@@ -1,5 +1,5 @@
-//! Turns in processes of their own, for libraries whose threads cannot be ended, and for those whose
-//! runs may never end.
+//! Turns in processes of their own, for libraries whose threads cannot be ended, and for those with
+//! runs that may never end.
 
 use crate::error::{ABSENT, Error, input};
 use crate::experiment::{Plan, Subject};
