@@ -26,11 +26,11 @@ fn each_tool_is_ranked_with_its_line() {
         ),
         (
             &["counter", "--total", "end"],
-            "nobody reads before",
+            "which is read only at the end",
             &["local-then-atomic", "striped", "atomic"],
         ),
         (&["counter", "--threads", "4"], "--total sometimes", &["striped", "ttas"]),
-        (&["counter", "--total", "each", "--threads", "1"], "each reads", &["atomic"]),
+        (&["counter", "--total", "each", "--threads", "1"], "each increment reads", &["atomic"]),
         (
             &["pool"],
             "64 bytes, given back at once (assumed: --size 64",
