@@ -33,6 +33,10 @@ pub(crate) enum Command {
     Flow(Box<FlowArgs>),
     /// Run everything at once for a long time, with planned faults if asked, and check the ledgers
     Soak(SoakArgs),
+    /// Measure figures at 1, 2 and more workers, and fit the universal scalability law to them
+    Scale(ScaleArgs),
+    /// Say what this machine offers, what its steps cost, and what is lost on it
+    Doctor,
     /// Compare two files that `run --json` wrote
     Diff(DiffArgs),
     /// Take one turn of one figure, for a parent process that prints it
@@ -89,6 +93,17 @@ pub(crate) struct RunArgs {
     /// Print one line for each figure instead of tables
     #[arg(long)]
     pub(crate) brief: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ScaleArgs {
+    #[command(flatten)]
+    pub(crate) pick: PickArgs,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
+    /// Time for each configuration of each implementation
+    #[arg(long, value_name = "SECONDS", default_value = "1", value_parser = seconds)]
+    pub(crate) budget: Duration,
 }
 
 #[derive(Debug, Args)]

@@ -1,6 +1,8 @@
 //! The subcommands: first the checks, then the measurements, then the reports.
 
-use crate::cli::{self, Cli, Command, DiffArgs, ListArgs, OutputArgs, PickArgs, RunArgs, TourArgs};
+use crate::cli::{
+    self, Cli, Command, DiffArgs, ListArgs, OutputArgs, PickArgs, RunArgs, ScaleArgs, TourArgs,
+};
 use crate::error::{Error, input};
 use crate::experiment::{Experiment, Group, Plan};
 use crate::peers::bikeshed;
@@ -9,7 +11,7 @@ use crate::report::{Destination, Progress, diff, lines, plot, print, ratios, tab
 use crate::runner::{Runner, identities};
 use crate::select::Selection;
 use crate::store::{Record, Shared};
-use crate::{advise, apart, experiments, flow, host, interrupt, soak};
+use crate::{advise, apart, doctor, experiments, flow, host, interrupt, scale, soak};
 use std::cell::RefCell;
 use std::path::PathBuf;
 use std::rc::Rc;
@@ -32,6 +34,11 @@ pub(crate) fn execute() -> Result<(), Error> {
         Command::Advise(args) => advise::run(&args),
         Command::Flow(args) => flow::run(&args),
         Command::Soak(args) => soak::run(&args),
+        Command::Scale(args) => scale_up(args),
+        Command::Doctor => {
+            doctor::run();
+            Ok(())
+        }
         Command::Diff(args) => compare(&args),
         Command::Turn(args) => apart::turn(&args),
     }
@@ -88,7 +95,7 @@ fn run(args: &RunArgs) -> Result<(), Error> {
     let show = if base.is_some() && args.brief { Show::Nothing } else { show };
     let outputs = Outputs::check(&args.output)?;
     plan.bikeshed.as_deref().map_or(Ok(()), bikeshed::compile)?;
-    let document = measure(&plan, &selection, show, &outputs)?;
+    let (document, _) = measure(&plan, &selection, show, &outputs)?;
     if let Some(base) = base {
         print(&diff::text(&base, &document)?);
     }
@@ -100,6 +107,26 @@ fn tour(args: &TourArgs) -> Result<(), Error> {
     let plan = Plan { smoke, short: true, budget: TOUR_BUDGET, ..Plan::default() };
     let outputs = Outputs::check(&args.output)?;
     measure(&plan, &Selection::default(), Show::Tour, &outputs).map(drop)
+}
+
+fn scale_up(args: ScaleArgs) -> Result<(), Error> {
+    let ScaleArgs { mut pick, output, budget } = args;
+    if pick.words.is_empty() {
+        pick.words = scale::USUAL.map(str::to_owned).into();
+    }
+    if pick.workers.is_empty() {
+        pick.workers = scale::counts(host::cores());
+    }
+    let plan = plan_of(&pick, output.smoke, budget)?;
+    let (selection, _) = selection_of(&pick, &plan)?;
+    let outputs = Outputs::check(&output)?;
+    print(&[vec![host::summary()], host::complaints()].concat().join("\n"));
+    let (_, records) = measure(&plan, &selection, Show::Nothing, &outputs)?;
+    if scale::report(&records) {
+        Ok(())
+    } else {
+        Err(input("none of the selected figures has several numbers of workers"))
+    }
 }
 
 fn compare(args: &DiffArgs) -> Result<(), Error> {
@@ -177,7 +204,7 @@ fn measure(
     selection: &Selection,
     show: Show,
     outputs: &Outputs,
-) -> Result<Document, Error> {
+) -> Result<(Document, Vec<Record>), Error> {
     let store = Shared::default();
     let mut machine = host::provenance();
     machine.insert("sizes".to_owned(), if plan.smoke { "smoke" } else { "full" }.into());
@@ -209,7 +236,7 @@ fn measure(
     if document.metrics().next().is_none() {
         return Err(input("none of the selected figures could be measured here"));
     }
-    Ok(document)
+    Ok((document, store.records.clone()))
 }
 
 /// Calls `f` with the records of each experiment in turn.

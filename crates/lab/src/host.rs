@@ -1,5 +1,6 @@
 //! The machine: what it is, and whether it is fit for the figure being taken.
 
+use crate::doctor::Costs;
 use crate::proc::{self, CpuTicks};
 use sateen_base::os;
 use serde_json::{Map, Value, json};
@@ -57,6 +58,7 @@ pub(crate) fn provenance() -> Map<String, Value> {
         ("lab", json!(env!("CARGO_PKG_VERSION"))),
         ("crates", Value::Object(crates)),
         ("asymmetric_fence", json!(sateen_base::fence::is_asymmetric())),
+        ("costs", json!(Costs::measure())),
         ("load_1min", json!(proc::load())),
         ("unix_time", json!(started)),
     ];

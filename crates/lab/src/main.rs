@@ -8,6 +8,8 @@
 //! * `experiments`: what is measured, against the traits of `adapter`.
 //! * `flow`: the throttled worker queue at work: a load, a view of it, a filter.
 //! * `soak`: everything at once for a long time, with ledgers that must balance.
+//! * `doctor`: what the machine is, and what its steps cost.
+//! * `scale`: figures by the number of workers, and the law that fits them.
 //! * `advise`: the same loops in the user's own context, ranked.
 //! * `registry`: the table of all implementations, on top of the next three.
 //! * `adapter`, `ours`, `peers`: what an implementation can do, and the implementations.
@@ -36,6 +38,7 @@ mod blocks;
 mod cli;
 mod commands;
 mod crew;
+mod doctor;
 mod error;
 mod experiment;
 mod experiments;
@@ -50,6 +53,7 @@ mod published;
 mod registry;
 mod report;
 mod runner;
+mod scale;
 mod select;
 mod soak;
 mod stats;

@@ -1,0 +1,54 @@
+//! `sateen doctor`: what this machine is, what its steps cost, and what is lost on it.
+
+mod costs;
+mod machine;
+
+pub(crate) use costs::Costs;
+
+use crate::host;
+use crate::report::print;
+
+/// Prints the report.
+pub(crate) fn run() {
+    print(&host::summary());
+    let facts = machine::facts();
+    let costs = rows(&Costs::measure());
+    let named = facts.iter().map(|fact| fact.what).chain(costs.iter().map(|cost| cost.0));
+    let width = named.map(str::len).max().unwrap_or(0);
+    let mut lost = host::complaints();
+    for fact in facts {
+        print(&format!("  {:width$}  {}", fact.what, fact.value));
+        lost.extend(fact.lost.map(str::to_owned));
+    }
+    print("\nCosts");
+    for (what, nanoseconds) in costs {
+        print(&format!("  {what:width$}  {}", words(nanoseconds)));
+    }
+    if lost.is_empty() {
+        print("\nNothing is lost on this machine.");
+    } else {
+        print("\nWhat is lost");
+        lost.iter().for_each(|sentence| print(&format!("  * {sentence}")));
+    }
+}
+
+fn rows(costs: &Costs) -> Vec<(&'static str, f64)> {
+    let mut rows = vec![
+        ("locked instruction", costs.locked_ns),
+        ("full fence", costs.fence_ns),
+        ("`pause`", costs.pause_ns),
+        ("look at the clock", costs.clock_ns),
+        ("call to wake a thread", costs.futex_wake_ns),
+        ("from there until it runs", costs.wake_to_run_ns),
+    ];
+    rows.extend(costs.heavy_fence_ns.map(|cost| ("heavy fence, busy cores", cost)));
+    rows
+}
+
+fn words(nanoseconds: f64) -> String {
+    if nanoseconds < 1000.0 {
+        format!("{nanoseconds:.1} ns")
+    } else {
+        format!("{:.1} µs", nanoseconds / 1000.0)
+    }
+}
