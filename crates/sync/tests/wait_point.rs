@@ -152,3 +152,24 @@ fn no_item_is_forgotten() {
     conserves(WaitPoint::new(), exchanged, false);
     conserves(WaitPoint::new(), exchanged, true);
 }
+
+/// The second look at an asymmetric point runs outside of the queue's lock, where nothing keeps it
+/// from waiting.
+#[test]
+fn a_look_that_waits_costs_no_notification() {
+    if !sateen_base::fence::is_asymmetric() {
+        return;
+    }
+    let (point, looks) = (WaitPoint::asymmetric(), AtomicUsize::new(0));
+    let start = Instant::now();
+    point.wait(Some(start + Duration::from_secs(20)), || {
+        if looks.fetch_add(1, SeqCst) == 1 {
+            // This wakes the thread itself. Then another wait takes its token.
+            point.notify_one();
+            park::park_until(Instant::now() + Duration::from_secs(20));
+        }
+        false
+    });
+    assert!(start.elapsed() < Duration::from_secs(10), "the notification is lost");
+    assert_eq!(looks.into_inner(), 2);
+}
