@@ -186,8 +186,17 @@ impl WaitPoint {
                 return;
             }
         }
-        if !self.leaves_after_fence(waiter.as_mut(), &ready) {
+        if !self.light {
             waiter.wait_joined(deadline);
+            return;
+        }
+        if self.leaves_after_fence(waiter.as_mut(), &ready) {
+            return;
+        }
+        // That look held no lock: it may have waited itself, and have taken our token.
+        match deadline {
+            Some(deadline) => _ = waiter.wait_until(deadline),
+            None => waiter.wait(),
         }
     }
 
@@ -265,7 +274,7 @@ impl WaitPoint {
     /// At an asymmetric point: a queued waiter fences, and looks a last time. If it need not wait,
     /// it leaves the queue. A notification that has come meanwhile is used by its return.
     ///
-    /// The fence takes microseconds, so it is not issued under the queue's lock.
+    /// The fence takes microseconds, so neither it nor the look is under the queue's lock.
     fn leaves_after_fence(&self, waiter: Pin<&mut Waiter<'_>>, ready: impl Fn() -> bool) -> bool {
         if !self.light {
             return false;
