@@ -135,7 +135,8 @@ impl Substitutes {
             }
             self.slots.iter().position(|slot| slot.is(ACTIVE))
         };
-        // If it sleeps, it should not be among those that are woken for work.
+        // If it sleeps, it should not be among those that are woken for work. A worker announces
+        // its sleep and looks then; the lock orders the looks, so one of the two sees the other.
         surplus.map(|slot| shared.sleep.notify(shared.regular + slot));
     }
 
@@ -157,7 +158,7 @@ impl Substitutes {
         self.slots[slot].is(ACTIVE)
     }
 
-    /// Spare `slot`, the caller, has nothing left. Sleeps until it is needed or the runtime is
+    /// Substitute `slot`, the caller, has nothing left. Sleeps until it is needed or the runtime is
     /// stopped.
     pub(crate) fn lie_down(&self, slot: usize, shared: &Shared) {
         {
@@ -193,5 +194,31 @@ impl Slot {
     fn is(&self, state: u8) -> bool {
         // Ordering: Relaxed, see `Substitutes::set`.
         self.state.load(Ordering::Relaxed) == state
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::DORMANT;
+    use crate::{Runtime, no_suspend, spawn};
+    use sateen_base::prim::{Arc, thread};
+    use sateen_sync::Event;
+
+    #[test]
+    fn a_dormant_one_gets_up_again() {
+        let rt = Runtime::builder().workers(1).substitutes(1).build().expect("a runtime");
+        for _ in 0..3 {
+            rt.install(|| {
+                let event = Arc::new(Event::new());
+                let set = Arc::clone(&event);
+                drop(spawn(move || set.set()));
+                // Only the substitute can run the task.
+                no_suspend(|| event.wait());
+            });
+            while !rt.shared.substitutes.slots[0].is(DORMANT) {
+                thread::yield_now();
+            }
+        }
+        rt.shutdown().expect("an orderly end");
     }
 }

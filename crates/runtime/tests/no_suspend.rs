@@ -107,24 +107,6 @@ fn a_substitute_takes_over_and_retires() {
 }
 
 #[test]
-fn a_substitute_that_lies_down_gets_up_again() {
-    let rt = Runtime::builder().workers(1).substitutes(1).build().expect("a runtime");
-    for _ in 0..5 {
-        rt.install(|| {
-            let event = Arc::new(Event::new());
-            let set = Arc::clone(&event);
-            drop(spawn(move || set.set()));
-            // Only a substitute can run the task.
-            no_suspend(|| event.wait());
-        });
-        // Time to lie down. A substitute that is slower than this shows nothing in this round.
-        thread::sleep(Duration::from_millis(10));
-    }
-    assert_eq!(rt.stats().workers.len(), 2);
-    rt.shutdown().expect("an orderly end");
-}
-
-#[test]
 fn what_a_substitute_began_ends_there() {
     with_runtime(1, |rt| {
         for _ in 0..20 {
