@@ -181,7 +181,7 @@ impl Owner {
         None
     }
 
-    /// Whether this worker can see something to take, to give away, or to end for.
+    /// Whether this worker can see something to take, to give away, to rest for, or to end for.
     fn sees_work(&self) -> bool {
         let shared = self.shared();
         let alone = self.is_alone();
@@ -189,6 +189,7 @@ impl Owner {
             || self.policy_has_ready()
             || !alone && shared.has_stealable()
             || self.has_stack_to_give()
+            || self.is_surplus()
             || shared.is_stopped()
     }
 

@@ -16,7 +16,7 @@ impl Owner {
     /// Whether it is a substitute that is not needed now.
     // Inlined by force, like the root's steps around it, because a call costs a tenth of a switch.
     #[inline(always)]
-    pub(super) fn is_surplus(&self) -> bool {
+    pub(crate) fn is_surplus(&self) -> bool {
         self.slot().is_some_and(|slot| self.shared().substitutes.is_surplus(slot))
     }
 
