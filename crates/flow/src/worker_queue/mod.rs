@@ -357,3 +357,26 @@ fn send_batch_to<T>(
 
 /// Items of a batch that go to one queue.
 const BATCH: usize = 64;
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use sateen_base::prim::thread;
+
+    /// Unlike a caller, this test sees whether the worker waits for its throttle.
+    #[test]
+    fn a_worker_that_waits_learns_of_a_new_rate() {
+        let rate = Rate::per_second(Rate::LEAST).expect("a rate");
+        let queue = WorkerQueue::builder().workers(1).receive_rate(rate);
+        let queue = queue.start(|_, _: &mut u64| ()).expect("a queue");
+        (0..3).for_each(|item| assert!(queue.send(item).is_ok()));
+        while !queue.shared.control.has_waiters() {
+            thread::yield_now();
+        }
+        queue.set_receive_rate(Rate::UNLIMITED);
+        while queue.stats().received < 3 {
+            thread::yield_now();
+        }
+        queue.close();
+    }
+}
