@@ -17,7 +17,7 @@ use std::time::Duration;
 const LONGEST_REASON: usize = 500;
 
 /// How much longer than the budget a turn may take that has a time limit.
-const PATIENCE: Duration = Duration::from_secs(10);
+const OVERTIME: Duration = Duration::from_secs(10);
 
 /// What [`take_turn`] tells the process that takes the turn.
 #[derive(Debug, Args)]
@@ -62,7 +62,7 @@ pub(crate) fn take_turn(
         command.arg("--workers").arg(counts.join(","));
     }
     if subject.may_hang {
-        let limit = plan.budget + PATIENCE;
+        let limit = plan.budget + OVERTIME;
         command.arg("--limit-us").arg(limit.as_micros().to_string());
     }
     command.envs((subject.environment)()?);

@@ -34,7 +34,7 @@ pub(crate) enum Command {
     /// Run everything at once for a long time, with planned faults if asked, and check the ledgers
     Soak(SoakArgs),
     /// Measure figures at 1, 2 and more workers, and fit the universal scalability law to them
-    Scale(ScaleArgs),
+    Scale(MeasureArgs),
     /// Say what this machine offers, what its steps cost, and what is lost on it
     Doctor,
     /// Compare two files that `run --json` wrote
@@ -78,8 +78,9 @@ pub(crate) struct OutputArgs {
     pub(crate) plot: Option<PathBuf>,
 }
 
+/// What is measured, and where results go.
 #[derive(Debug, Args)]
-pub(crate) struct RunArgs {
+pub(crate) struct MeasureArgs {
     #[command(flatten)]
     pub(crate) pick: PickArgs,
     #[command(flatten)]
@@ -87,23 +88,18 @@ pub(crate) struct RunArgs {
     /// Time for each configuration of each implementation
     #[arg(long, value_name = "SECONDS", default_value = "1", value_parser = seconds)]
     pub(crate) budget: Duration,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RunArgs {
+    #[command(flatten)]
+    pub(crate) measure: MeasureArgs,
     /// Also print `new unit = ratio x base unit` against this file
     #[arg(long, value_name = "BASE.json")]
     pub(crate) diff: Option<PathBuf>,
     /// Print one line for each figure instead of tables
     #[arg(long)]
     pub(crate) brief: bool,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct ScaleArgs {
-    #[command(flatten)]
-    pub(crate) pick: PickArgs,
-    #[command(flatten)]
-    pub(crate) output: OutputArgs,
-    /// Time for each configuration of each implementation
-    #[arg(long, value_name = "SECONDS", default_value = "1", value_parser = seconds)]
-    pub(crate) budget: Duration,
 }
 
 #[derive(Debug, Args)]

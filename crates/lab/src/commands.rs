@@ -1,7 +1,7 @@
 //! The subcommands: first the checks, then the measurements, then the reports.
 
 use crate::cli::{
-    self, Cli, Command, DiffArgs, ListArgs, OutputArgs, PickArgs, RunArgs, ScaleArgs, TourArgs,
+    self, Cli, Command, DiffArgs, ListArgs, MeasureArgs, OutputArgs, PickArgs, RunArgs, TourArgs,
 };
 use crate::error::{Error, input};
 use crate::experiment::{Experiment, Group, Plan};
@@ -80,8 +80,9 @@ fn list(args: &ListArgs) -> Result<(), Error> {
 }
 
 fn run(args: &RunArgs) -> Result<(), Error> {
-    let plan = plan_of(&args.pick, args.output.smoke, args.budget)?;
-    let (selection, wanted) = selection_of(&args.pick, &plan)?;
+    let MeasureArgs { pick, output, budget } = &args.measure;
+    let plan = plan_of(pick, output.smoke, *budget)?;
+    let (selection, wanted) = selection_of(pick, &plan)?;
     let base = args.diff.as_deref().map(Document::read).transpose()?;
     if let Some((base, path)) = base.as_ref().zip(args.diff.as_ref())
         && !base.metrics().any(|m| wanted.contains(&m.id))
@@ -93,7 +94,7 @@ fn run(args: &RunArgs) -> Result<(), Error> {
     }
     let show = if args.brief { Show::Lines } else { Show::Tables };
     let show = if base.is_some() && args.brief { Show::Nothing } else { show };
-    let outputs = Outputs::check(&args.output)?;
+    let outputs = Outputs::check(output)?;
     plan.bikeshed.as_deref().map_or(Ok(()), bikeshed::compile)?;
     let (document, _) = measure(&plan, &selection, show, &outputs)?;
     if let Some(base) = base {
@@ -109,8 +110,8 @@ fn tour(args: &TourArgs) -> Result<(), Error> {
     measure(&plan, &Selection::default(), Show::Tour, &outputs).map(drop)
 }
 
-fn scale_up(args: ScaleArgs) -> Result<(), Error> {
-    let ScaleArgs { mut pick, output, budget } = args;
+fn scale_up(args: MeasureArgs) -> Result<(), Error> {
+    let MeasureArgs { mut pick, output, budget } = args;
     if pick.words.is_empty() {
         pick.words = scale::USUAL.map(str::to_owned).into();
     }

@@ -19,11 +19,12 @@ pub(crate) struct Costs {
     pub(crate) pause_ns: f64,
     /// A look at the monotonic clock.
     pub(crate) clock_ns: f64,
-    /// The call that wakes a thread which sleeps in the kernel.
-    pub(crate) futex_wake_ns: f64,
-    /// From that call until the thread runs.
-    pub(crate) wake_to_run_ns: f64,
-    /// The heavy side of the asymmetric fence beside a busy core; none without `membarrier`.
+    /// The call that wakes a thread which sleeps in the kernel; none if no thread can be had.
+    pub(crate) futex_wake_ns: Option<f64>,
+    /// From that call until the thread runs; none likewise.
+    pub(crate) wake_to_run_ns: Option<f64>,
+    /// The heavy side of the asymmetric fence beside a busy core; none without `membarrier`, or
+    /// without a thread.
     pub(crate) heavy_fence_ns: Option<f64>,
 }
 
@@ -32,7 +33,7 @@ impl Costs {
     /// tries.
     pub(crate) fn measure() -> Self {
         let word = CachePadded::new(AtomicU64::new(0));
-        let (futex_wake_ns, wake_to_run_ns) = wake();
+        let (futex_wake_ns, wake_to_run_ns) = wake().unzip();
         Self {
             locked_ns: each(|| _ = black_box(&word).fetch_add(1, Ordering::SeqCst)),
             fence_ns: each(|| full_fence(Ordering::SeqCst)),
@@ -40,7 +41,7 @@ impl Costs {
             clock_ns: each(|| _ = black_box(Instant::now())),
             futex_wake_ns,
             wake_to_run_ns,
-            heavy_fence_ns: fence::is_asymmetric().then(heavy_fence),
+            heavy_fence_ns: if fence::is_asymmetric() { heavy_fence() } else { None },
         }
     }
 }
@@ -57,14 +58,15 @@ fn each(step: impl Fn()) -> f64 {
 }
 
 /// The heavy fence while a thread of this process keeps another core busy.
-fn heavy_fence() -> f64 {
+fn heavy_fence() -> Option<f64> {
     let stop = AtomicBool::new(false);
+    let busy = || {
+        while !stop.load(Ordering::Relaxed) {
+            spin_loop();
+        }
+    };
     thread::scope(|scope| {
-        scope.spawn(|| {
-            while !stop.load(Ordering::Relaxed) {
-                spin_loop();
-            }
-        });
+        thread::Builder::new().spawn_scoped(scope, busy).ok()?;
         let mut times: Vec<f64> = (0..50)
             .map(|_| {
                 let start = Instant::now();
@@ -73,26 +75,27 @@ fn heavy_fence() -> f64 {
             })
             .collect();
         stop.store(true, Ordering::Relaxed);
-        median(&mut times)
+        Some(median(&mut times))
     })
 }
 
 /// What waking a thread takes: the call itself, and the time until the thread runs.
-fn wake() -> (f64, f64) {
+fn wake() -> Option<(f64, f64)> {
     const WAKES: u32 = 50;
     let (turn, answered) = (AtomicU32::new(0), AtomicU64::new(0));
     let start = Instant::now();
     let now = || start.elapsed().as_nanos() as u64;
-    thread::scope(|scope| {
-        scope.spawn(|| {
-            for seen in 0..WAKES {
-                while turn.load(Ordering::Acquire) == seen {
-                    os::futex_wait(&turn, seen, None);
-                }
-                // Ordering: Release pairs with the Acquire below: the answer belongs to this turn.
-                answered.store(now(), Ordering::Release);
+    let sleeper = || {
+        for seen in 0..WAKES {
+            while turn.load(Ordering::Acquire) == seen {
+                os::futex_wait(&turn, seen, None);
             }
-        });
+            // Ordering: Release pairs with the Acquire below: the answer belongs to this turn.
+            answered.store(now(), Ordering::Release);
+        }
+    };
+    thread::scope(|scope| {
+        thread::Builder::new().spawn_scoped(scope, sleeper).ok()?;
         let (mut calls, mut runs) = (Vec::new(), Vec::new());
         for next in 1..=WAKES {
             // Long enough for the other thread to fall asleep.
@@ -110,6 +113,6 @@ fn wake() -> (f64, f64) {
             };
             runs.push(ran.saturating_sub(asked) as f64);
         }
-        (median(&mut calls), median(&mut runs))
+        Some((median(&mut calls), median(&mut runs)))
     })
 }

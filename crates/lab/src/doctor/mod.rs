@@ -33,16 +33,16 @@ pub(crate) fn run() {
 }
 
 fn rows(costs: &Costs) -> Vec<(&'static str, f64)> {
-    let mut rows = vec![
-        ("locked instruction", costs.locked_ns),
-        ("full fence", costs.fence_ns),
-        ("`pause`", costs.pause_ns),
-        ("look at the clock", costs.clock_ns),
+    let rows = [
+        ("locked instruction", Some(costs.locked_ns)),
+        ("full fence", Some(costs.fence_ns)),
+        ("`pause`", Some(costs.pause_ns)),
+        ("look at the clock", Some(costs.clock_ns)),
         ("call to wake a thread", costs.futex_wake_ns),
         ("from there until it runs", costs.wake_to_run_ns),
+        ("heavy fence, busy cores", costs.heavy_fence_ns),
     ];
-    rows.extend(costs.heavy_fence_ns.map(|cost| ("heavy fence, busy cores", cost)));
-    rows
+    rows.into_iter().filter_map(|(what, cost)| Some((what, cost?))).collect()
 }
 
 fn words(nanoseconds: f64) -> String {

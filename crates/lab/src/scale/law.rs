@@ -128,7 +128,7 @@ impl Fit {
             samples.iter().map(|(n, runs)| (*n as f64, median(&mut runs.clone()))).collect()
         };
         let points = medians(samples);
-        if points.iter().any(|&(_, throughput)| throughput.is_nan() || throughput <= 0.0) {
+        if points.iter().any(|&(_, throughput)| !throughput.is_finite() || throughput <= 0.0) {
             return None;
         }
         let law = Law::of(&points)?;
@@ -189,5 +189,6 @@ mod tests {
         let two = Fit::of(&samples(law, &[1, 2])).expect("two points");
         assert!((two.law.contention - 0.1).abs() < 1e-9 && two.law.peak().is_none());
         assert!(Fit::of(&[(1, vec![0.0]), (2, vec![1.0])]).is_none());
+        assert!(Fit::of(&[(1, vec![1.0]), (2, vec![f64::INFINITY])]).is_none());
     }
 }
