@@ -5,7 +5,7 @@
 //! worker that leaves items here for which no worker keeps the time. Protocol: the crate's
 //! `README.md`, section *Coming again*.
 
-use super::shared::Envelope;
+use super::envelope::Envelope;
 use crate::timekeeper::Timekeeper;
 use sateen_base::SpinLock;
 use sateen_base::prim::time::{Duration, Instant};

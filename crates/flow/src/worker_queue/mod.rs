@@ -4,6 +4,7 @@
 //! States and protocols: the crate's `README.md`, section *Worker queues*.
 
 mod builder;
+mod envelope;
 mod error;
 mod handled;
 mod later;
@@ -26,12 +27,13 @@ pub use stats::{Stats, WorkerStats};
 pub use wait_times::WaitTimes;
 
 use crate::Rate;
+use envelope::Envelope;
 use sateen_base::SpinLock;
 use sateen_base::prim::time::Duration;
 use sateen_base::prim::{Arc, Ordering, thread};
 use sateen_base::unwind::discard;
 use sateen_sync::park::context_id;
-use shared::{Envelope, Shared, Turn, Way};
+use shared::{Shared, Turn, Way};
 use std::fmt;
 use std::hash::{DefaultHasher, Hash, Hasher};
 

@@ -1,7 +1,8 @@
 //! A handle for sending often.
 
+use super::envelope::Envelope;
 use super::error::SendError;
-use super::shared::{Count, Envelope, Shared, Turn};
+use super::shared::{Count, Shared, Turn};
 use super::{anywhere, keyed, send_async_to, send_batch_to};
 use sateen_base::prim::{Arc, Ordering};
 use std::fmt;

@@ -3,6 +3,7 @@
 //! Any thread may access any field. Fields that are written often have a cache line of their own.
 //! All threads write nothing for each item except the ends of the queues.
 
+use super::envelope::Envelope;
 use super::error::{Refusal, SendError};
 use super::handled::{DeadLetter, DeadReason};
 use super::later::Later;
@@ -35,13 +36,6 @@ pub enum Overflow {
     DropOldest,
     /// The new item is dropped, and counted.
     DropNewest,
-}
-
-/// An item on its way, with what the queue knows of it.
-pub(crate) struct Envelope<T> {
-    pub(crate) item: T,
-    /// The time-stamp counter when it was sent; 0 if its waiting is not measured.
-    pub(crate) sent: u64,
 }
 
 /// Workers that serve the same lanes.

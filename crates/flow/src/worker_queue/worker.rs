@@ -1,8 +1,9 @@
 //! What a worker does: it looks for an item, calls the handler, looks again, sleeps.
 
+use super::envelope::Envelope;
 use super::handled::{DeadReason, Handled};
 use super::later::Again;
-use super::shared::{Envelope, Shared};
+use super::shared::Shared;
 use super::spin_limit::SpinLimit;
 use super::worker_metrics::{Ended, WorkerMetrics};
 use crate::lane::Lane;
