@@ -1,6 +1,6 @@
 //! The machine: what it is, and whether it is fit for the figure being taken.
 
-use crate::doctor::Costs;
+use crate::costs::Costs;
 use crate::proc::{self, CpuTicks};
 use sateen_base::os;
 use serde_json::{Map, Value, json};

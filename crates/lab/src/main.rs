@@ -37,6 +37,7 @@ mod apart;
 mod blocks;
 mod cli;
 mod commands;
+mod costs;
 mod crew;
 mod doctor;
 mod error;

@@ -1,10 +1,8 @@
 //! `sateen doctor`: what this machine is, what its steps cost, and what is lost on it.
 
-mod costs;
 mod machine;
 
-pub(crate) use costs::Costs;
-
+use crate::costs::Costs;
 use crate::host;
 use crate::report::print;
 
