@@ -6,6 +6,7 @@
 //!   kernel pays for.
 //! * [`thread_number`]: small numbers for threads, to index arrays by.
 //! * [`Backoff`], [`CachePadded`], [`SpinLock`], [`AbortGuard`], [`prefetch_write`], [`tsc`].
+//! * [`pause`]: waiting for tens of nanoseconds, measured.
 //! * [`unwind`]: catching panics, and making one of several.
 //! * [`os`] (feature `os`): the services of the operating system, one file a system, with a
 //!   portable fallback.
@@ -40,6 +41,7 @@ pub mod os;
 #[allow(dead_code, unreachable_pub, unused_imports)]
 mod os;
 mod padded;
+pub mod pause;
 mod prefetch;
 pub mod prim;
 mod rng;

@@ -1,0 +1,87 @@
+//! Pauses of a measured length.
+//!
+//! The `pause` instruction takes from 5 to 60 ns, by processor. A limit in pauses that suits one is
+//! ten times too long or too short for another. So callers count in units of some 30 ns, and this
+//! module knows how many pauses a unit takes.
+
+use crate::prim::spin_loop;
+#[cfg(not(loom))]
+use crate::prim::{AtomicU32, Ordering};
+
+/// The pauses of a unit; 0 until they are measured. Any thread stores it, and every value is right.
+#[cfg(not(loom))]
+static PER_UNIT: AtomicU32 = AtomicU32::new(0);
+
+/// The environment variable that replaces the measurement: the pauses of a unit.
+#[cfg(all(feature = "std", not(any(loom, miri))))]
+const VARIABLE: &str = "SATEEN_PAUSES";
+
+/// How many pauses take about 30 ns, at least 1. The first call of the process measures it, in some
+/// 10 µs, unless the environment variable `SATEEN_PAUSES` says it. (Then a number from 1 to 1,024;
+/// other values count for nothing.) Always 1 without the feature `std`.
+///
+/// ```
+/// assert!(sateen_base::pause::per_unit() >= 1);
+/// ```
+#[inline]
+pub fn per_unit() -> u32 {
+    #[cfg(not(loom))]
+    match PER_UNIT.load(Ordering::Relaxed) {
+        0 => measure(),
+        known => known,
+    }
+    #[cfg(loom)]
+    1
+}
+
+/// Pauses for about `units` times 30 ns.
+///
+/// ```
+/// sateen_base::pause::pause(3); // about 90 ns
+/// ```
+#[inline]
+pub fn pause(units: u32) {
+    for _ in 0..per_unit().saturating_mul(units) {
+        spin_loop();
+    }
+}
+
+#[cold]
+#[cfg(not(loom))]
+fn measure() -> u32 {
+    #[cfg(all(feature = "std", not(miri)))]
+    let pauses = asked().unwrap_or_else(measured);
+    #[cfg(not(all(feature = "std", not(miri))))]
+    let pauses = 1;
+    PER_UNIT.store(pauses, Ordering::Relaxed);
+    pauses
+}
+
+/// What the environment says, if it is a number from 1 to 1,024.
+#[cfg(all(feature = "std", not(any(loom, miri))))]
+fn asked() -> Option<u32> {
+    let text = std::env::var(VARIABLE).ok()?;
+    text.parse().ok().filter(|pauses| (1..=MAX).contains(pauses))
+}
+
+/// The most pauses of a unit, for a clock that stands still.
+#[cfg(all(feature = "std", not(any(loom, miri))))]
+const MAX: u32 = 1 << 10;
+
+#[cfg(all(feature = "std", not(any(loom, miri))))]
+fn measured() -> u32 {
+    use crate::prim::time::Instant;
+    const UNIT_NS: u128 = 30;
+    const PAUSES: u32 = 64;
+    // The shortest of a few runs: any of them may be interrupted.
+    let runs = (0..4).map(|_| {
+        let start = Instant::now();
+        for _ in 0..PAUSES {
+            spin_loop();
+        }
+        start.elapsed().as_nanos()
+    });
+    let run = runs.min().unwrap_or(0).max(1);
+    let pauses = (UNIT_NS * u128::from(PAUSES) + run / 2) / run;
+    u32::try_from(pauses).unwrap_or(MAX).clamp(1, MAX)
+}
