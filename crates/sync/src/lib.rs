@@ -69,6 +69,7 @@ mod reentrant;
 mod rwlock;
 mod semaphore;
 pub mod spin;
+mod spin_phase;
 mod sys;
 mod thread_parker;
 pub mod timer;

@@ -1,6 +1,7 @@
 //! A locker in the slow path, whether it blocks or is polled.
 
-use super::raw::{BARGE_LIMIT, RawMutex, STARVED, spins};
+use super::raw::{BARGE_LIMIT, RawMutex, STARVED};
+use crate::spin_phase::SpinPhase;
 use crate::wait_queue::{CancelOutcome, Position, Waiter};
 use sateen_base::prim::time::Instant;
 use std::cell::Cell;
@@ -34,9 +35,8 @@ impl<'a> Acquire<'a> {
         let (raw, on_the_way, lost) = (self.raw, self.on_the_way.get(), self.lost.get());
         let position = if lost == 0 { Position::Back } else { Position::Front };
         let starved = if lost >= BARGE_LIMIT { STARVED } else { 0 };
-        let rounds = if on_the_way { spins() } else { 0 };
         let state = loop {
-            if raw.spin(on_the_way, rounds) {
+            if raw.spin(on_the_way, if on_the_way { SpinPhase::new() } else { SpinPhase::over() }) {
                 break Poll::Ready(());
             }
             let ready = || raw.cannot_join(on_the_way, starved);
@@ -66,7 +66,7 @@ impl<'a> Acquire<'a> {
                 return Poll::Pending;
             }
             self.set_out();
-        } else if !self.on_the_way.get() && self.raw.spin(false, spins()) {
+        } else if !self.on_the_way.get() && self.raw.spin(false, SpinPhase::new()) {
             self.raw.acquired();
             return Poll::Ready(());
         }

@@ -15,8 +15,8 @@
 
 use super::acquire::Acquire;
 use crate::hook::{self, Awaited};
+use crate::spin_phase::SpinPhase;
 use crate::wait_queue::WaitQueue;
-use sateen_base::Backoff;
 use sateen_base::canary;
 use sateen_base::prim::Ordering;
 use sateen_base::prim::searched::AtomicU8;
@@ -34,15 +34,6 @@ const FAIR: u8 = 16;
 /// The lost races after which a waiter bars newcomers. Races are counted, not timed. A race costs a
 /// thread some microseconds and a fiber far less, and the bar should be equally rare for both.
 pub(crate) const BARGE_LIMIT: u32 = if cfg!(loom) { 1 } else { 16 };
-/// The doubling rounds of `pause` before queueing. A thread pauses 63 times, which costs less than
-/// sleeping; a fiber pauses once, as suspending is cheap and often makes way for the holder.
-pub(crate) fn spins() -> u32 {
-    match crate::hook::installed() {
-        _ if cfg!(loom) => 0,
-        None => 6,
-        Some(_) => 1,
-    }
-}
 
 /// The lock under [`Mutex`](super::Mutex), without data: for building other locks.
 ///
@@ -117,30 +108,23 @@ impl RawMutex {
 
     /// Takes the lock if no thread holds it, waits for it or is on its way.
     ///
-    /// A look before the exchange costs little when the line is in this cache. It saves a failing
-    /// exchange while a waiter is on its way, which is the usual state of a contended lock. (8
-    /// threads on 2 cores: 9.9 ns instead of 19.5.) Comparing with a constant lets the exchange
-    /// start before the look has its result.
+    /// It does not look first: the look would wait for the locked instruction of the last unlock.
     #[inline(always)]
     fn acquire_fast(&self) -> bool {
         // Ordering: Acquire pairs with the Release of the last unlock.
-        self.word.load(Ordering::Relaxed) == 0
-            && self
-                .word
-                .compare_exchange_weak(0, LOCKED, Ordering::Acquire, Ordering::Relaxed)
-                .is_ok()
+        self.word.compare_exchange_weak(0, LOCKED, Ordering::Acquire, Ordering::Relaxed).is_ok()
     }
 
     #[cold]
     fn acquire_slow(&self) {
-        if !self.spin(false, spins()) {
+        if !self.spin(false, SpinPhase::new()) {
             self.acquire_queued(None);
         }
     }
 
     #[cold]
     fn acquire_until_slow(&self, deadline: Option<Instant>) -> bool {
-        self.spin(false, spins()) || self.acquire_queued(deadline)
+        self.spin(false, SpinPhase::new()) || self.acquire_queued(deadline)
     }
 
     fn acquire_queued(&self, deadline: Option<Instant>) -> bool {
@@ -194,24 +178,21 @@ impl RawMutex {
     }
 
     /// Tries for as long as a short critical section takes.
-    pub(super) fn spin(&self, on_the_way: bool, rounds: u32) -> bool {
+    pub(super) fn spin(&self, on_the_way: bool, mut phase: SpinPhase) -> bool {
         let clear = if on_the_way { WAKING | STARVED } else { 0 };
-        let mut backoff = Backoff::new();
-        for round in 0.. {
+        loop {
             if self.take(|word| may_take(word, on_the_way), clear) {
                 return true;
-            }
-            if round == rounds {
-                break;
             }
             // A newcomer does not spin past a queue.
             let word = self.word.load(Ordering::Relaxed);
             if !on_the_way && word & (WAITERS | STARVED) != 0 {
-                break;
+                return false;
             }
-            backoff.spin();
+            if !phase.wait() {
+                return false;
+            }
         }
-        false
     }
 
     /// Whether the lock is held, at some moment.
@@ -225,11 +206,8 @@ impl RawMutex {
     pub(crate) fn release(&self) {
         let order =
             if canary!("mutex_unlock_relaxed") { Ordering::Relaxed } else { Ordering::Release };
-        // Looking first, and comparing with a constant: as in `acquire_fast`.
         // Ordering: Release publishes the critical section to the next `acquire_fast` or `take`.
-        if self.word.load(Ordering::Relaxed) != LOCKED
-            || self.word.compare_exchange(LOCKED, 0, order, Ordering::Relaxed).is_err()
-        {
+        if self.word.compare_exchange(LOCKED, 0, order, Ordering::Relaxed).is_err() {
             self.release_slow(0);
         }
     }
@@ -244,9 +222,7 @@ impl RawMutex {
     #[inline]
     pub(crate) fn release_quietly(&self) {
         // Ordering: Release as in `release`.
-        if self.word.load(Ordering::Relaxed) != LOCKED
-            || self.word.compare_exchange(LOCKED, 0, Ordering::Release, Ordering::Relaxed).is_err()
-        {
+        if self.word.compare_exchange(LOCKED, 0, Ordering::Release, Ordering::Relaxed).is_err() {
             run_and_discard(|| self.release_slow(0));
         }
     }

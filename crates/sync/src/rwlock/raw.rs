@@ -15,10 +15,10 @@
 
 use super::acquire::Acquire;
 use crate::hook::uninterrupted;
-use crate::mutex::{RawMutex, spins};
+use crate::mutex::RawMutex;
+use crate::spin_phase::SpinPhase;
 use crate::wait_queue::WaitQueue;
 use crate::waiting::{awaited, block, block_timeout};
-use sateen_base::Backoff;
 use sateen_base::canary;
 use sateen_base::prim::Ordering;
 use sateen_base::prim::searched::AtomicUsize;
@@ -115,26 +115,34 @@ impl RawRwLock {
         false
     }
 
+    /// As [`try_take`](Self::try_take), but a writer does not look first: the look would wait for
+    /// the locked instruction of the last unlock.
+    #[inline]
+    fn take_fast(&self, kind: Kind) -> bool {
+        // Ordering: Acquire as in `try_take`.
+        (kind == Kind::Write
+            && self.word.compare_exchange(0, WRITER, Ordering::Acquire, Ordering::Relaxed).is_ok())
+            || self.try_take(kind, false)
+    }
+
     /// Tries for as long as a short critical section takes.
     pub(super) fn spin(&self, kind: Kind) -> bool {
-        let (mut backoff, spins) = (Backoff::new(), spins());
-        for round in 0.. {
+        let mut phase = SpinPhase::new();
+        loop {
             if self.try_take(kind, false) {
                 return true;
             }
             // A newcomer does not spin past a waiter.
-            if round == spins || self.word.load(Ordering::Relaxed) & (HEAD | UPGRADING) != 0 {
-                break;
+            if self.word.load(Ordering::Relaxed) & (HEAD | UPGRADING) != 0 || !phase.wait() {
+                return false;
             }
-            backoff.spin();
         }
-        false
     }
 
     /// Takes the lock. The wait is not interrupted: see `conventions.rs`.
     #[inline]
     pub(super) fn take(&self, kind: Kind) {
-        if !self.try_take(kind, false) {
+        if !self.take_fast(kind) {
             self.take_slow(kind);
         }
     }

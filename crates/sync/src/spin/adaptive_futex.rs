@@ -57,7 +57,8 @@ fn hand_over() -> Ordering {
 /// Take it when nothing is known of sections, threads and cores.
 ///
 /// A thread that finds the lock held spins up to four times as long as spinning has taken lately,
-/// at most [`SpinConfig::TESTS`] tests, and then sleeps in the kernel. An unlock wakes one sleeper;
+/// at most [`SpinConfig::TESTS`] tests. Then it yields its time slice up to sixteen times, and then
+/// sleeps in the kernel. An unlock wakes one sleeper;
 /// no other is woken before that one has got the lock or gone back to sleep. Running threads may
 /// take the lock first; a sleeper that has lost it sixteen times has it handed over.
 ///
@@ -125,7 +126,7 @@ impl<C: SpinConfig> TtasAdaptiveFutex<C> {
                     return true;
                 }
                 waiter.collided();
-            } else if word & DUE != 0 || !waiter.test(limit, || self.is_held()) {
+            } else if word & DUE != 0 || !waiter.wait(limit) {
                 return false;
             }
         }

@@ -1,50 +1,47 @@
-//! How a thread waits for a lock: pauses calibrated in time, back-off after collisions.
-//!
-//! `MACHINE` is found out once, when a lock is first waited for:
-//!
-//! | bits | meaning |
-//! |---|---|
-//! | 0 to 30 | how many `pause` instructions a test takes, at least 1 |
-//! | 31 | there is one core: spinning cannot help |
+//! How a thread waits for a lock: pauses of a measured length, back-off after collisions.
 
 use super::config::{Cores, SpinConfig};
+use sateen_base::pause;
 use sateen_base::prim;
-use sateen_base::prim::time::{Duration, Instant};
+#[cfg(any(feature = "study", loom))]
+use sateen_base::prim::time::Duration;
 use std::marker::PhantomData;
 use std::sync::OnceLock;
 
-/// What a test pauses for.
-const TEST: Duration = Duration::from_nanos(30);
+/// Whether there is one core, where spinning cannot help: found out at the first wait.
+static ONE_CORE: OnceLock<bool> = OnceLock::new();
 
-const ONE_CORE: u32 = 1 << 31;
-
-static MACHINE: OnceLock<u32> = OnceLock::new();
+/// The longest pause between two looks, in tests.
+const LONGEST: u32 = 16;
+/// How often a thread yields its time slice before it sleeps.
+const YIELDS: u32 = 16;
 
 /// One thread's wait for one lock.
 pub(super) struct Waiter<C> {
     /// Tests so far.
     pub(super) tests: u32,
+    yields: u32,
     collisions: u32,
     random: u32,
-    machine: u32,
+    one_core: bool,
     config: PhantomData<C>,
 }
 
 impl<C: SpinConfig> Waiter<C> {
     pub(super) fn new() -> Self {
-        let machine = match C::CORES {
-            _ if cfg!(any(loom, miri)) => 1,
-            Cores::One => ONE_CORE | 1,
-            Cores::Detect => *MACHINE.get_or_init(look),
-            Cores::Many => *MACHINE.get_or_init(look) & !ONE_CORE,
+        let one_core = match C::CORES {
+            Cores::Many => false,
+            _ if cfg!(any(loom, miri)) => false,
+            Cores::One => true,
+            Cores::Detect => *ONE_CORE.get_or_init(sateen_base::os::only_one_core),
         };
-        Self { tests: 0, collisions: 0, random: 0, machine, config: PhantomData }
+        Self { tests: 0, yields: 0, collisions: 0, random: 0, one_core, config: PhantomData }
     }
 
     /// The most tests to make. There are none on one core, where the holder cannot run meanwhile,
     /// and none in models, which should get to the steps after the spinning.
     pub(super) fn limit(&self) -> u32 {
-        if cfg!(loom) || self.machine & ONE_CORE != 0 { 0 } else { C::TESTS }
+        if cfg!(loom) || self.one_core { 0 } else { C::TESTS }
     }
 
     /// Pauses for a test or until the lock looks free, unless there were `limit` tests already.
@@ -55,11 +52,31 @@ impl<C: SpinConfig> Waiter<C> {
         }
         self.tests += 1;
         // A look at a line that no thread changes costs little, and a late look is a late lock.
-        for _ in 0..self.machine & !ONE_CORE {
+        for _ in 0..pause::per_unit() {
             prim::spin_loop();
             if !held() {
                 break;
             }
+        }
+        true
+    }
+
+    /// Pauses for a time that doubles with each call, and yields its time slice some times after
+    /// `limit` tests. Then false.
+    ///
+    /// Each look takes the lock's line from the holder. So looks become rarer, and where threads
+    /// outnumber cores the holder gets a core before this thread sleeps.
+    #[inline]
+    pub(super) fn wait(&mut self, limit: u32) -> bool {
+        if self.tests < limit {
+            let tests = (self.tests + 1).min(LONGEST);
+            self.tests += tests;
+            self.pause(tests);
+        } else if self.yields < YIELDS && !cfg!(loom) {
+            self.yields += 1;
+            yield_now();
+        } else {
+            return false;
         }
         true
     }
@@ -75,9 +92,7 @@ impl<C: SpinConfig> Waiter<C> {
             prim::thread::yield_now();
             return;
         }
-        for _ in 0..(self.machine & !ONE_CORE).saturating_mul(tests) {
-            prim::spin_loop();
-        }
+        pause::pause(tests);
     }
 
     /// Backs off after a lost exchange: for a random time, on average twice as long as after the
@@ -103,24 +118,6 @@ impl<C: SpinConfig> Waiter<C> {
 /// Lets another thread run.
 pub(super) fn yield_now() {
     prim::thread::yield_now();
-}
-
-/// Measures the machine: how many cores, and how long `pause` takes.
-#[cold]
-fn look() -> u32 {
-    // The shortest of a few runs: any of them may be interrupted.
-    const PAUSES: u32 = 64;
-    let runs = (0..4).map(|_| {
-        let start = Instant::now();
-        for _ in 0..PAUSES {
-            prim::spin_loop();
-        }
-        start.elapsed().as_nanos()
-    });
-    let run = runs.min().unwrap_or(0).max(1);
-    let pauses = TEST.as_nanos() * u128::from(PAUSES) / run;
-    let pauses = u32::try_from(pauses).unwrap_or(1).clamp(1, 1 << 10);
-    if sateen_base::os::only_one_core() { pauses | ONE_CORE } else { pauses }
 }
 
 /// Sleeps a little, for waiters that no unlock wakes.

@@ -1,0 +1,56 @@
+//! How long a locker tries before it queues.
+
+use crate::hook;
+use sateen_base::pause::pause;
+use sateen_base::prim::thread;
+
+/// The phase of a wait for a lock before the locker queues.
+///
+/// A thread pauses for 1, 2, 4 units of [`sateen_base::pause`] and so on, then yields its time
+/// slice some times, so that the holder runs where threads outnumber cores. It looks seldom: each
+/// look takes the lock's line from the holder. A fiber pauses once: suspending is cheap, and often
+/// makes way for the holder.
+pub(crate) struct SpinPhase {
+    /// How many of the coming looks follow a pause.
+    pauses: u32,
+    /// How many follow a yield after that.
+    yields: u32,
+    /// The next pause, in units.
+    units: u32,
+}
+
+impl SpinPhase {
+    const PAUSES: u32 = 3;
+    const YIELDS: u32 = 16;
+
+    /// A phase for the calling context.
+    pub(crate) fn new() -> Self {
+        let (pauses, yields) = match hook::installed() {
+            // A model should get to what comes after.
+            _ if cfg!(loom) => (0, 0),
+            Some(_) => (1, 0),
+            None => (Self::PAUSES, Self::YIELDS),
+        };
+        Self { pauses, yields, units: 1 }
+    }
+
+    /// A phase that is over.
+    pub(crate) fn over() -> Self {
+        Self { pauses: 0, yields: 0, units: 1 }
+    }
+
+    /// Waits a moment; false if the phase is over.
+    pub(crate) fn wait(&mut self) -> bool {
+        if self.pauses > 0 {
+            self.pauses -= 1;
+            pause(self.units);
+            self.units *= 2;
+        } else if self.yields > 0 {
+            self.yields -= 1;
+            thread::yield_now();
+        } else {
+            return false;
+        }
+        true
+    }
+}
