@@ -5,19 +5,23 @@
 //! ahead first takes a run of items at full speed. So a caller that comes from a success and finds
 //! the next slot not ready spins before it looks further.
 //!
-//! The limit is learned: it doubles when a spin paid off and halves when it did not. A caller that
-//! has been told "nothing" at a position asks again there without spinning.
+//! The limit is learned: it doubles when a spin paid off and halves when it did not. A spin paid
+//! off if more came meanwhile: what was there before it, the caller itself may have put in. A
+//! caller that has been told "nothing" at a position asks again there without spinning.
 
 use crate::prim::{AtomicU32, AtomicU64, Ordering, const_except_loom};
-use sateen_base::prim::spin_loop;
+use sateen_base::pause::pause;
+
+/// An end whose spins have not paid off tries again at positions that this divides.
+const PROBED: u64 = 64;
 
 /// What one end of a queue has learned. Any thread may store anything here: these are guesses.
 pub(crate) struct SpinLimit {
     /// The position at which a caller was last told "nothing".
     empty_at: AtomicU64,
-    /// How many pauses the next spin takes.
-    pauses: AtomicU32,
-    /// The longest spin, in pauses.
+    /// How long the next spin takes, in units of [`sateen_base::pause`].
+    units: AtomicU32,
+    /// The longest spin.
     max: u32,
 }
 
@@ -27,9 +31,9 @@ impl SpinLimit {
         /// to a part of `capacity`: no longer run of items fits.
         pub(crate) const fn new(position: u64, capacity: usize) -> Self {
             let part = capacity / 4;
-            // An item takes a pause or less; 64 pauses are a microsecond or two.
-            let max = if part < 64 { part as u32 } else { 64 };
-            Self { empty_at: AtomicU64::new(position), pauses: AtomicU32::new(0), max }
+            // An item takes a unit or less; 32 units are a microsecond.
+            let max = if part < 32 { part as u32 } else { 32 };
+            Self { empty_at: AtomicU64::new(position), units: AtomicU32::new(0), max }
         }
     }
 
@@ -40,26 +44,39 @@ impl SpinLimit {
         if !self.may_help(position) {
             return false;
         }
-        let pauses = self.pauses.load(Ordering::Relaxed);
-        (0..pauses.max(1)).for_each(|_| spin_loop());
+        let units = self.units.load(Ordering::Relaxed).max(1);
+        pause(units);
         let ready = ready();
-        self.learn(pauses, ready);
+        self.learn(units, ready);
         ready
     }
 
-    /// The caller at `position` has used up what it knew of the other side: spins if that may help,
-    /// then calls `look`, which counts what is ready now.
+    /// The caller at `position` has used up what it knew of the other side. Calls `look`, which
+    /// counts what is ready now. If that is little it spins, if that may help, and looks again.
     #[inline]
-    pub(crate) fn spin_then(&self, position: u64, look: impl FnOnce() -> usize) -> usize {
-        if !self.may_help(position) {
-            return look();
+    pub(crate) fn spin_then(&self, position: u64, mut look: impl FnMut() -> usize) -> usize {
+        let before = look();
+        // Where there is plenty, a spin brings nothing.
+        if before >= self.max as usize || !self.may_help(position) {
+            return before;
         }
-        let pauses = self.pauses.load(Ordering::Relaxed);
-        (0..pauses).for_each(|_| spin_loop());
+        if !self.spins_at(position) {
+            return before;
+        }
+        let units = match self.units.load(Ordering::Relaxed) {
+            0 => 2,
+            learned => learned,
+        };
+        pause(units);
         let there = look();
-        // Where there is plenty, a longer spin would bring nothing.
-        self.learn(pauses, there > 0 && there < 2 * self.max as usize);
+        self.learn(units, there.saturating_sub(before) >= units.div_ceil(2) as usize);
         there
+    }
+
+    /// Whether [`spin_then`](Self::spin_then) may spin at `position`.
+    #[inline(always)]
+    pub(crate) fn spins_at(&self, position: u64) -> bool {
+        position.is_multiple_of(PROBED) || self.units.load(Ordering::Relaxed) > 0
     }
 
     /// A caller is being told "nothing" at `position`.
@@ -77,10 +94,43 @@ impl SpinLimit {
     }
 
     #[inline]
-    fn learn(&self, pauses: u32, helped: bool) {
-        let next = if helped { (2 * pauses).clamp(1, self.max) } else { pauses / 2 };
-        if next != pauses {
-            self.pauses.store(next, Ordering::Relaxed);
+    fn learn(&self, units: u32, helped: bool) {
+        let next = if helped { (2 * units).min(self.max) } else { units / 2 };
+        // An end that has learned that spins are of no use keeps its line clean.
+        if next != self.units.load(Ordering::Relaxed) {
+            self.units.store(next, Ordering::Relaxed);
         }
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use std::cell::Cell;
+
+    fn units(limit: &SpinLimit) -> u32 {
+        limit.units.load(Ordering::Relaxed)
+    }
+
+    #[test]
+    fn what_was_there_before_teaches_nothing() {
+        let limit = SpinLimit::new(0, 256);
+        for position in 1..10 * PROBED {
+            assert_eq!(limit.spin_then(position, || 1), 1);
+        }
+        assert!(units(&limit) <= 1);
+    }
+
+    #[test]
+    fn runs_that_come_during_spins_make_them_longer() {
+        let (limit, there) = (SpinLimit::new(0, 256), Cell::new(0));
+        let look = || there.replace(if there.get() == 0 { 31 } else { 0 });
+        for round in 1..10 {
+            assert_eq!(limit.spin_then(round * PROBED, look), 31);
+        }
+        assert_eq!(units(&limit), limit.max);
+        // Plenty: no spin, and nothing learned.
+        assert_eq!(limit.spin_then(1, || 200), 200);
+        assert_eq!(units(&limit), limit.max);
     }
 }
