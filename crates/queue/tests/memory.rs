@@ -35,7 +35,7 @@ unsafe impl GlobalAlloc for Counting {
 static ALLOCATOR: Counting = Counting;
 
 #[test]
-fn a_drained_queue_holds_two_segments_and_a_dropped_one_none() {
+fn a_drained_queue_holds_few_segments_and_a_dropped_one_none() {
     let before = in_use();
     let queue = Unbounded::<u64>::new();
     assert_eq!(in_use(), before, "memory for a queue that nobody has used");
@@ -50,9 +50,10 @@ fn a_drained_queue_holds_two_segments_and_a_dropped_one_none() {
         assert!(full >= 100_000 * 8, "{full} bytes hold 100,000 items");
         while queue.pop().is_ok() {}
         let drained = in_use() - before;
-        assert!(drained <= 2 * segment, "{drained} bytes kept, a segment is {segment}");
+        // The one in use, and eight spares.
+        assert!(drained <= 9 * segment, "{drained} bytes kept, a segment is {segment}");
     }
-    // A steady flow allocates nothing: the drained segment is the next one.
+    // A steady flow allocates nothing: a drained segment is the next one.
     queue.push(0).unwrap();
     let steady = in_use();
     for i in 0..10_000 {

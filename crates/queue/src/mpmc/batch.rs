@@ -1,7 +1,8 @@
 //! The items that one claim on the unbounded queue took.
 
+use super::claim::Claim;
 use super::segment::Segment;
-use super::unbounded::{Claim, Unbounded};
+use super::unbounded::Unbounded;
 use sateen_base::unwind::run_to_end;
 use std::fmt;
 use std::iter::FusedIterator;

@@ -77,19 +77,26 @@ impl Cursor {
         Self(if more { self.0 | Self::MORE } else { self.0 & !Self::MORE })
     }
 
+    /// Whether it stands before `position`.
+    #[inline(always)]
+    pub(super) fn is_before(self, position: u64) -> bool {
+        // Positions have 63 bits.
+        (position.wrapping_sub(self.position()) << 1) as i64 > 0
+    }
+
     /// How many of the `rest` slots of this segment from `self` on are before `tail`, and whether
     /// `tail` is in a later segment. Zero if `tail` is an old one, behind.
     #[inline]
     pub(super) fn ahead_of<T>(self, tail: Self, rest: usize) -> (usize, bool) {
         // Positions have 63 bits.
-        let distance = tail.position().wrapping_sub(self.position()) << 1;
-        if (distance as i64) <= 0 {
+        if !self.is_before(tail.position()) {
             return (0, false);
         }
         if !self.same_segment::<T>(tail) {
             return (rest, true);
         }
-        ((distance >> 1) as usize, false)
+        // In one segment, so the difference is small.
+        (tail.position().wrapping_sub(self.position()) as usize, false)
     }
 
     /// Slots from `self` up to `later`, nameless offsets not counted.

@@ -1,8 +1,12 @@
-//! Segments of an unbounded queue that neither end stands in: a spare one, and those in which a
-//! thread still reads.
+//! Segments of an unbounded queue that neither end stands in: a few spare ones, and those in which
+//! a thread still reads.
 //!
-//! Access rules: `spare` and `retired`, any thread, by exchange; a retired segment's link,
+//! Access rules: `retired` and each of `spares`, any thread, by exchange; a retired segment's link,
 //! the thread that has taken the list.
+//!
+//! Consumers give segments back and producers take them. With one spare, every second of them came
+//! from the allocator and went back to it, from two threads: they then wait for each other in its
+//! locks.
 
 use super::segment::Segment;
 use crate::prim::{AtomicPtr, Ordering, const_except_loom};
@@ -12,9 +16,12 @@ use std::marker::PhantomData;
 /// Items go in and come out through shared references, so the lifetimes in `T` must not vary.
 type Invariant<T> = fn(T) -> T;
 
+/// The most spare segments.
+const SPARES: usize = if cfg!(loom) { 1 } else { 8 };
+
 pub(super) struct Depot<T> {
-    /// A drained segment kept for the next crossing, or null.
-    spare: AtomicPtr<u8>,
+    /// Drained segments kept for the next crossings, or null.
+    spares: [AtomicPtr<u8>; SPARES],
     /// The first of the segments that both ends left while a thread was still reading one of their
     /// slots.
     retired: AtomicPtr<u8>,
@@ -26,7 +33,10 @@ impl<T> Depot<T> {
         /// An empty depot.
         pub(super) const fn new() -> Self {
             Self {
-                spare: AtomicPtr::new(std::ptr::null_mut()),
+                #[cfg(not(loom))]
+                spares: [const { AtomicPtr::new(std::ptr::null_mut()) }; SPARES],
+                #[cfg(loom)]
+                spares: [AtomicPtr::new(std::ptr::null_mut())],
                 retired: AtomicPtr::new(std::ptr::null_mut()),
                 _items: PhantomData,
             }
@@ -76,7 +86,7 @@ impl<T> Depot<T> {
         }
     }
 
-    /// Keeps an unused segment as the spare, or frees it if there is one.
+    /// Keeps an unused segment as a spare, or frees it if there are enough.
     ///
     /// # Safety
     /// The segment is the caller's alone.
@@ -84,15 +94,17 @@ impl<T> Depot<T> {
     pub(super) unsafe fn recycle(&self, segment: Segment<T>) {
         // SAFETY: the caller's alone.
         unsafe { segment.assert_unused() };
-        let kept = self.spare.load(Ordering::Relaxed);
-        assert!(!cfg!(loom) || kept != segment.as_ptr(), "a segment has come back twice");
         // Ordering: Release pairs with the Acquire in `take`: this use of the segment comes before
         // its next one.
-        let none = std::ptr::null_mut();
         let success = if canary!("queue-spare") { Ordering::Relaxed } else { Ordering::Release };
-        let failure = Ordering::Relaxed;
-        let kept = kept.is_null()
-            && self.spare.compare_exchange(none, segment.as_ptr(), success, failure).is_ok();
+        let kept = self.spares.iter().any(|spare| {
+            let there = spare.load(Ordering::Relaxed);
+            assert!(!cfg!(loom) || there != segment.as_ptr(), "a segment has come back twice");
+            there.is_null()
+                && spare
+                    .compare_exchange(there, segment.as_ptr(), success, Ordering::Relaxed)
+                    .is_ok()
+        });
         if !kept {
             // SAFETY: the caller's alone, and kept nowhere.
             unsafe { segment.free() };
@@ -102,10 +114,10 @@ impl<T> Depot<T> {
     /// A segment as good as new.
     #[cold]
     pub(super) fn take(&self) -> Segment<T> {
-        if !self.spare.load(Ordering::Relaxed).is_null() {
+        for spare in self.spares.iter().filter(|spare| !spare.load(Ordering::Relaxed).is_null()) {
             // Ordering: Acquire pairs with the Release in `recycle`.
-            let spare = self.spare.swap(std::ptr::null_mut(), Ordering::Acquire);
-            if let Some(segment) = Segment::from_ptr(spare) {
+            let taken = spare.swap(std::ptr::null_mut(), Ordering::Acquire);
+            if let Some(segment) = Segment::from_ptr(taken) {
                 // SAFETY: the exchange gave it to this thread alone.
                 unsafe { segment.reset() };
                 return segment;
@@ -119,13 +131,11 @@ impl<T> Depot<T> {
     /// # Safety
     /// No other thread uses the queue, now or later.
     pub(super) unsafe fn free(&self) {
-        let spare = Segment::<T>::from_ptr(self.spare.load(Ordering::Relaxed));
+        let spares = self.spares.iter().map(|spare| spare.load(Ordering::Relaxed));
         let mut old = Segment::<T>::from_ptr(self.retired.load(Ordering::Relaxed));
-        // SAFETY: all of them are the caller's by the contract; the spare is on no list.
+        // SAFETY: all of them are the caller's by the contract; the spares are on no list.
         unsafe {
-            if let Some(spare) = spare {
-                spare.free();
-            }
+            spares.filter_map(Segment::<T>::from_ptr).for_each(|spare| spare.free());
             while let Some(segment) = old {
                 old = Segment::from_ptr(segment.retired_next().load(Ordering::Relaxed));
                 segment.free();

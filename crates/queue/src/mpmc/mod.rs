@@ -3,6 +3,7 @@
 mod batch;
 mod block;
 mod bounded;
+mod claim;
 mod cursor;
 mod depot;
 mod position;

@@ -1,57 +1,24 @@
 //! The unbounded queue. States, protocol and proof sketch: `README.md` beside this file.
 
 mod begin;
+mod end;
 #[cfg(all(test, not(loom)))]
 mod stalls;
 
 use super::batch::Batch;
+use super::claim::Claim;
 use super::cursor::{Cursor, lap};
 use super::depot::Depot;
 use super::segment::Segment;
-use crate::prim::{AtomicPtr, AtomicU64, Ordering, const_except_loom};
+use crate::prim::{AtomicU64, Ordering, const_except_loom};
 use crate::spin_limit::SpinLimit;
 use crate::{PopError, PushError, TrustedItems};
+use end::End;
 use sateen_base::canary;
 use sateen_base::prim::{spin_loop, thread};
 use sateen_base::unwind::run_to_end;
 use sateen_base::{Backoff, CachePadded};
 use std::{fmt, ptr};
-
-/// One end: where it stands, and the segment that its position lies in.
-///
-/// `segment` changes only while `cursor` stands at the nameless offset; the store that moves
-/// `cursor` on publishes it. So a thread whose exchange of `cursor` succeeds also has the right
-/// segment. Null until the first push.
-struct End {
-    cursor: AtomicU64,
-    segment: AtomicPtr<u8>,
-}
-
-impl End {
-    fn load(&self) -> (Cursor, *mut u8) {
-        // Ordering: Acquire pairs with the Release in `move_on`, through the exchanges that
-        // followed it. A thread that sees a position sees its segment, or a later one, and then its
-        // exchange fails.
-        let cursor = Cursor(self.cursor.load(Ordering::Acquire));
-        (cursor, self.segment.load(Ordering::Relaxed))
-    }
-
-    /// Claims the slots from `from` up to `to`.
-    fn claim(&self, from: Cursor, to: Cursor) -> bool {
-        // Ordering: SeqCst so that claims and the emptiness test of `Unbounded::look` have one
-        // order; the claim itself needs only the Acquire of `load`.
-        let order = Ordering::SeqCst;
-        self.cursor.compare_exchange_weak(from.0, to.0, order, Ordering::Relaxed).is_ok()
-    }
-
-    /// Ends the stay at the nameless offset.
-    fn move_on<T>(&self, to: Cursor, segment: Segment<T>) {
-        // Ordering: Release pairs with the Acquire in `load`; it shows the segment and its
-        // contents.
-        self.segment.store(segment.as_ptr(), Ordering::Relaxed);
-        self.cursor.store(to.0, Ordering::Release);
-    }
-}
 
 /// The consumers' end, and what they know.
 struct Head {
@@ -87,7 +54,7 @@ fn let_winner_run_slow(losses: u32) {
 /// machine where a locked instruction takes 7 (`crossbeam_queue::SegQueue`: 31 to 35).
 ///
 /// Memory: segments of up to 63 items. A segment is given back as soon as its last reader has left
-/// it and a thread comes to a segment's end; one spare is kept.
+/// it and a thread comes to a segment's end; up to eight are kept for the next items.
 ///
 /// Source: the segment list of Michael and Scott's queue (1996), with claims by index.
 ///
@@ -147,7 +114,24 @@ impl<T> Unbounded<T> {
     /// assert!(queue.push("a").is_ok());
     /// assert_eq!(queue.pop(), Ok("a"));
     /// ```
+    #[inline]
     pub fn push(&self, item: T) -> Result<(), PushError<T>> {
+        let (tail, segment) = self.tail.load();
+        let offset = tail.offset::<T>();
+        // The usual case: a slot that is not the segment's last, and no other thread wants it.
+        if offset < Segment::<T>::SLOTS - 1
+            && !tail.is_closed()
+            && self.tail.claim(tail, tail.advanced(1))
+        {
+            // SAFETY: this thread claimed the slot, and so it has the right segment.
+            unsafe { Segment::<T>::from_ptr(segment).unwrap_unchecked().write(offset, item) };
+            return Ok(());
+        }
+        self.push_slow(item)
+    }
+
+    #[cold]
+    fn push_slow(&self, item: T) -> Result<(), PushError<T>> {
         match self.claim_back(1) {
             Some(claim) => {
                 // SAFETY: this thread made the claim.
@@ -256,6 +240,47 @@ impl<T> Unbounded<T> {
     /// ```
     #[inline]
     pub fn pop(&self) -> Result<T, PopError> {
+        let (head, segment) = self.head.end.load();
+        let offset = head.offset::<T>();
+        // The usual case: a slot that is not the segment's last, an item known to be there, and no
+        // other thread wants it.
+        if offset < Segment::<T>::SLOTS - 1
+            && (head.has_more() || self.is_known_before_tail(head))
+            && self.head.end.claim(head, head.advanced(1))
+        {
+            // SAFETY: this thread claimed the slot, and so it has the right segment. The slot is
+            // read once, at last.
+            return Ok(unsafe {
+                let segment = Segment::<T>::from_ptr(segment).unwrap_unchecked();
+                if !cfg!(loom) {
+                    segment.fetch(offset, 1);
+                    segment.fetch_next(offset, 1);
+                }
+                segment.read(offset)
+            });
+        }
+        self.pop_slow()
+    }
+
+    /// Whether the tail is known to be after `head`. Reads the tail only where the consumer has
+    /// nothing to gain by letting the producer get ahead: they may well be one thread.
+    #[inline(always)]
+    fn is_known_before_tail(&self, head: Cursor) -> bool {
+        if head.is_before(self.head.tail_seen.load(Ordering::Relaxed)) {
+            return true;
+        }
+        if self.head.spin_limit.spins_at(head.position()) {
+            return false;
+        }
+        let tail = Cursor(self.tail.cursor.load(Ordering::Relaxed)).position();
+        if head.advanced(1).is_before(tail) {
+            self.head.tail_seen.store(tail, Ordering::Relaxed);
+        }
+        head.is_before(tail)
+    }
+
+    #[cold]
+    fn pop_slow(&self) -> Result<T, PopError> {
         let claim = self.claim_front(1, Share::All)?;
         // SAFETY: the slot is claimed, and read once, at last.
         let item = unsafe {
@@ -500,33 +525,6 @@ enum Share {
     All,
     /// Other threads find some too.
     Half,
-}
-
-/// Slots claimed for writing or reading.
-pub(super) struct Claim<T> {
-    pub(super) segment: Segment<T>,
-    pub(super) offset: usize,
-    pub(super) slots: usize,
-    /// These slots include the segment's last one.
-    pub(super) last: bool,
-    /// How many slots a little further on will be wanted soon.
-    fetch: usize,
-}
-
-impl<T> Claim<T> {
-    /// Fetches the lines that consumers will need soon.
-    ///
-    /// # Safety
-    /// A claimed slot has not been read.
-    #[inline(always)]
-    unsafe fn fetch_ahead(&self) {
-        if cfg!(loom) {
-            return;
-        }
-        self.segment.fetch(self.offset, self.fetch);
-        // SAFETY: the slot keeps the segment live.
-        unsafe { self.segment.fetch_next(self.offset, self.slots) };
-    }
 }
 
 impl<T> Drop for Unbounded<T> {
