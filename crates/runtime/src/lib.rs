@@ -135,7 +135,9 @@ pub use {
     fiber::{fiber_number, stack_used},
     fork::fork,
     join::join,
-    par::{Grain, par_chunks_mut, par_for, par_map, par_reduce, par_sort, par_sort_unstable},
+    par::{
+        Grain, par_chunks_mut, par_fold, par_for, par_map, par_reduce, par_sort, par_sort_unstable,
+    },
     report::{Blocked, Deadlock, FiberInfo, FiberState, Report, WaitOwner, WaitsFor},
     runtime::{Runtime, worker_index},
     scope::{Scope, scope},

@@ -4,7 +4,7 @@ mod common;
 
 use common::{at_all_counts, message, with_runtime};
 use sateen_runtime::{
-    Grain, par_chunks_mut, par_for, par_map, par_reduce, par_sort, par_sort_unstable,
+    Grain, par_chunks_mut, par_fold, par_for, par_map, par_reduce, par_sort, par_sort_unstable,
 };
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
@@ -33,6 +33,30 @@ fn every_index_once() {
             assert!(seen.iter().all(|s| s.load(SeqCst) == 2));
         }
         rt.install(|| par_for(std::ops::Range { start: 5, end: 3 }, |_| panic!("empty")));
+    });
+}
+
+#[test]
+fn folds_see_each_item_once_and_in_order() {
+    at_all_counts(|rt| {
+        let data = numbers(3, 50_000);
+        let join = |mut all: Vec<u64>, mut more: Vec<u64>| {
+            all.append(&mut more);
+            all
+        };
+        let keep = |mut all: Vec<u64>, piece: &[u64]| {
+            all.extend(piece);
+            all
+        };
+        for grain in [Grain::Auto, Grain::Fixed(0), Grain::Fixed(333)] {
+            let data = if grain == Grain::Fixed(0) { &data[..500] } else { &data };
+            assert_eq!(rt.install(|| grain.par_fold(data, Vec::new, keep, join)), data);
+        }
+        assert_eq!(rt.install(|| par_fold(&[0u8; 0], || 7, |_, _| 0, |a, b| a + b)), 7);
+        let sum = |acc: u64, piece: &[u64]| acc.wrapping_add(piece.iter().copied().sum());
+        let small: Vec<u64> = (0..1_000_000).collect();
+        let all = rt.install(|| par_fold(&small, || 0, sum, u64::wrapping_add));
+        assert_eq!(all, 499_999_500_000);
     });
 }
 

@@ -21,7 +21,7 @@
 //! |---|---|
 //! | fork-join: two or more computations, results back | [`join`], [`fork`] |
 //! | any number of tasks that borrow | [`scope`] |
-//! | a parallel loop | [`par_for`], [`par_map`], [`par_reduce`], [`par_chunks_mut`] |
+//! | a parallel loop | [`par_for`], [`par_map`], [`par_reduce`], [`par_fold`], [`par_chunks_mut`] |
 //! | a parallel sort | [`par_sort`], [`par_sort_unstable`] |
 //! | work in the background, with a handle | [`spawn`]; [`Spawn`] for names, priorities, workers |
 //! | a future on the same workers | [`spawn_async`]; [`block_on`] waits for one anywhere |

@@ -59,11 +59,13 @@ impl ForkJoin for Sateen {
     }
 
     fn sum(_: &mut (), values: &[f64], _grain: usize) -> f64 {
-        sateen::par_reduce(0..values.len(), || 0.0, |i| values[i], |a, b| a + b)
+        let add = |sum, piece: &[f64]| piece.iter().fold(sum, |sum, value| sum + value);
+        sateen::par_fold(values, || 0.0, add, |a, b| a + b)
     }
 
     fn sum_slice(_: &mut (), values: &[u64]) -> u64 {
-        sateen::par_reduce(0..values.len(), || 0, |i| values[i], |a, b| a + b)
+        let add = |sum: u64, piece: &[u64]| sum + piece.iter().sum::<u64>();
+        sateen::par_fold(values, || 0, add, |a, b| a + b)
     }
 
     fn map_slice(_: &mut (), values: &[u64], f: impl Fn(&u64) -> u64 + Sync) -> Vec<u64> {

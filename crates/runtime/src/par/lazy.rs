@@ -6,6 +6,7 @@ use crate::join::join;
 use crate::unwind::Held;
 use crate::worker::Owner;
 use sateen_base::prim::time::Duration;
+use sateen_base::prim::{AtomicUsize, Ordering};
 use sateen_base::tsc;
 use std::ops::Range;
 
@@ -14,20 +15,21 @@ use std::ops::Range;
 const CHUNK_TIME: Duration = Duration::from_micros(10);
 
 /// How a loop is cut.
-#[derive(Clone, Copy)]
 pub(super) struct Lazy {
     grain: Grain,
     chunk_ticks: u64,
+    /// The chunk that a piece has arrived at last: other pieces begin near it.
+    learned: AtomicUsize,
 }
 
 impl Lazy {
     pub(super) fn new(grain: Grain) -> Self {
-        Self { grain, chunk_ticks: tsc::ticks(CHUNK_TIME) }
+        Self { grain, chunk_ticks: tsc::ticks(CHUNK_TIME), learned: AtomicUsize::new(1) }
     }
 
     /// Folds every index into values made by `identity`, and combines these in order.
     pub(super) fn reduce<R: Send>(
-        self,
+        &self,
         range: Range<usize>,
         identity: &(impl Fn() -> R + Sync),
         fold: &(impl Fn(R, Range<usize>) -> R + Sync),
@@ -37,7 +39,8 @@ impl Lazy {
         let mut acc = Held::new(identity());
         let Range { start: mut low, end: high } = range;
         let (mut chunk, least) = match self.grain {
-            Grain::Auto => (1, 2),
+            // Relaxed: a hint. Half of it, for pieces whose items take longer.
+            Grain::Auto => ((self.learned.load(Ordering::Relaxed) / 2).max(1), 2),
             Grain::Fixed(n) => (n.max(1), n.max(1).saturating_mul(2)),
         };
         while low < high {
@@ -56,21 +59,24 @@ impl Lazy {
             let before = tsc::now();
             acc = Held::new(fold(acc.release(), low..next));
             low = next;
-            if self.grain == Grain::Auto {
+            if self.grain == Grain::Auto && left >= chunk {
                 chunk = self.resize(chunk, tsc::now().saturating_sub(before));
             }
         }
         acc.release()
     }
 
-    fn resize(self, chunk: usize, ticks: u64) -> usize {
-        if ticks < self.chunk_ticks / 2 {
+    #[inline]
+    fn resize(&self, chunk: usize, ticks: u64) -> usize {
+        let new = if ticks < self.chunk_ticks / 2 {
             chunk.saturating_mul(2)
         } else if ticks > self.chunk_ticks * 2 {
             (chunk / 2).max(1)
         } else {
-            chunk
-        }
+            return chunk;
+        };
+        self.learned.store(new, Ordering::Relaxed);
+        new
     }
 }
 

@@ -71,6 +71,19 @@ impl Grain {
         Lazy::new(self).reduce(range, &identity, &fold, &combine)
     }
 
+    /// Runs [`par_fold`] with this grain.
+    pub fn par_fold<T, R, I, F, C>(self, items: &[T], identity: I, fold: F, combine: C) -> R
+    where
+        T: Sync,
+        R: Send,
+        I: Fn() -> R + Sync,
+        F: Fn(R, &[T]) -> R + Sync,
+        C: Fn(R, R) -> R + Sync,
+    {
+        let fold = |acc, piece: Range<usize>| fold(acc, &items[piece]);
+        Lazy::new(self).reduce(0..items.len(), &identity, &fold, &combine)
+    }
+
     /// Runs [`par_chunks_mut`] with this grain, counted in chunks.
     ///
     /// # Panics
@@ -132,7 +145,8 @@ where
 /// Combines `map(i)` for every index of `range`.
 ///
 /// `combine` must be associative; it need not be commutative, since the order is kept. `identity`
-/// starts each piece, and is the result for an empty range.
+/// starts each piece, and is the result for an empty range. For items of a slice [`par_fold`] is
+/// faster.
 ///
 /// # Panics
 /// With a panic of one of the functions.
@@ -149,6 +163,32 @@ where
     C: Fn(R, R) -> R + Sync,
 {
     Grain::Auto.par_reduce(range, identity, map, combine)
+}
+
+/// Folds pieces of `items` into values, and combines these.
+///
+/// `fold` gets a value and the piece that follows what is in it. It sees whole pieces, so the
+/// compiler can work on several items at once. `combine` must be associative; it need not be
+/// commutative, since the order is kept. `identity` makes each first value, and the result for an
+/// empty slice. Where pieces end is unspecified.
+///
+/// # Panics
+/// With a panic of one of the functions.
+///
+/// ```
+/// let values: Vec<u64> = (0..1000).collect();
+/// let add = |sum: u64, piece: &[u64]| sum + piece.iter().sum::<u64>();
+/// assert_eq!(sateen::par_fold(&values, || 0, add, |a, b| a + b), 499_500);
+/// ```
+pub fn par_fold<T, R, I, F, C>(items: &[T], identity: I, fold: F, combine: C) -> R
+where
+    T: Sync,
+    R: Send,
+    I: Fn() -> R + Sync,
+    F: Fn(R, &[T]) -> R + Sync,
+    C: Fn(R, R) -> R + Sync,
+{
+    Grain::Auto.par_fold(items, identity, fold, combine)
 }
 
 /// Calls `f` with the index of each chunk and the chunk, in parallel. Chunks have `size` items; the

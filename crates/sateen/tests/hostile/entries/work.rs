@@ -3,7 +3,8 @@
 use super::{Entry, entry};
 use crate::cell::{Bomb, Cell};
 use sateen::{
-    fork, join, par_chunks_mut, par_for, par_map, par_reduce, par_sort, par_sort_unstable, scope,
+    fork, join, par_chunks_mut, par_fold, par_for, par_map, par_reduce, par_sort,
+    par_sort_unstable, scope,
 };
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -91,6 +92,23 @@ pub(super) static ALL: &[Entry] = &[
             a
         };
         c.end(par_reduce(0..3, || None, |_| Some(c.bomb()), first));
+    }),
+    entry("par_fold: identity", |c| par_fold(&[0; 50], || c.strike(), |(), _| (), |(), ()| ())),
+    entry("par_fold: fold", |c| par_fold(&[0; 50], || (), |(), _| c.strike(), |(), ()| ())),
+    entry("par_fold: combine", |c| {
+        par_fold(&[0; 50], || (), |(), _| (), |(), ()| c.strike());
+    }),
+    entry("par_fold: values dropped", |c| {
+        let bombs = |_, _: &[u8]| Some(c.bomb());
+        c.end(par_fold(
+            &[0; 3],
+            || None,
+            bombs,
+            |a: Option<Bomb>, b| {
+                drop(b);
+                a
+            },
+        ));
     }),
     entry("par_chunks_mut: closure", |c| {
         par_chunks_mut(&mut [0; 64], 8, |i, _| {
