@@ -27,7 +27,7 @@ use sateen_base::canary;
 use sateen_base::fence;
 
 impl<T, S: Stage> Worker<T, S> {
-    /// Publishes the items before the newest if thieves have asked for more.
+    /// Publishes all items if thieves have asked for more.
     #[inline(always)]
     pub(crate) fn share(&self, bottom: u32) {
         // Relaxed: a hint that thieves want more. It does not change in a deque that is not split.
@@ -37,12 +37,21 @@ impl<T, S: Stage> Worker<T, S> {
         }
     }
 
+    /// From the next push on, thieves may claim all items, until the owner pops one. The owner
+    /// calls it when it expects thieves: one that finds no public item pays a heavy fence.
+    #[doc(hidden)]
+    pub fn share_coming(&self) {
+        if self.is_split() {
+            self.own.idle_guard.set(!self.inner.owner.guard.load(Ordering::Relaxed));
+        }
+    }
+
     #[cold]
     #[inline(never)]
     fn share_slow(&self, bottom: u32, guard: u32) {
         // No value of `guard` is idle until the next slow pop.
         self.own.idle_guard.set(!guard);
-        self.own.floor.set(bottom.wrapping_sub(1));
+        self.own.floor.set(bottom);
         self.reopen(self.seen().generation());
     }
 

@@ -18,8 +18,8 @@ use std::ptr::NonNull;
 /// The first, provisional sleep: most pauses end before it does, and then no heavy fence was
 /// needed.
 const PROVISIONAL_SLEEP: Duration = Duration::from_micros(100);
-/// How long a victim may leave a request unanswered: about what a heavy fence costs the thief.
-const ANSWER_TIMEOUT: Duration = Duration::from_micros(20);
+/// How long a victim may leave a request unanswered. A heavy fence costs the thief 1 to 20 µs.
+const ANSWER_TIMEOUT: Duration = Duration::from_micros(5);
 /// The least time between two heavy fences for the same victim, each of which costs it 10 µs.
 const FORCE_INTERVAL: Duration = Duration::from_micros(200);
 /// After so long a sleep the worker gives back the memory of unused stacks.

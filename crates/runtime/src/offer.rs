@@ -60,16 +60,16 @@ pub fn feed(stack: &JoinStack, requests: &RequestWord, sleepers: &Sleepers) -> b
     published
 }
 
-/// Wakes a sleeper for what was just made visible. Owner only.
+/// Wakes a sleeper for what was just made visible, and returns whether it did. Owner only.
 #[inline]
-pub fn wake(requests: &RequestWord, sleepers: &Sleepers) {
+pub fn wake(requests: &RequestWord, sleepers: &Sleepers) -> bool {
     // The frequent side of the sleepers' handshake; partner: the heavy fence in `Sleepers::ask`.
     if requests.has(FENCED) {
         full_fence(Ordering::SeqCst);
     } else if !canary!("sleep_wake_no_fence") {
         fence::light();
     }
-    sleepers.wake_searcher();
+    sleepers.wake_searcher()
 }
 
 /// The slow half of a pop; see [`JoinStack::pop_slow`]. Owner only.

@@ -98,15 +98,16 @@ impl Sleepers {
     // ---- for publishers ----
 
     /// Wakes one sleeper for what was just published, unless some worker searches anyway: the
-    /// searcher will wake the next. The caller has fenced after it published.
+    /// searcher will wake the next. Returns whether it woke one. The caller has fenced after it
+    /// published.
     #[inline]
-    pub fn wake_searcher(&self) {
+    pub fn wake_searcher(&self) -> bool {
         // Ordering: Relaxed; the caller's fence orders these after its publication. Work that is
         // public by now is not missed. A searcher that gives up looks again after it announced its
         // sleep, and the last searcher that found something looks for more.
-        if self.slots.has_sleepers() && self.searching.load(Ordering::Relaxed) == 0 {
-            self.notify_one();
-        }
+        self.slots.has_sleepers()
+            && self.searching.load(Ordering::Relaxed) == 0
+            && self.notify_one()
     }
 
     // ---- for searchers ----

@@ -319,6 +319,15 @@ impl WorkerPolicy {
         }
     }
 
+    /// Lets thieves take new tasks without asking, until the worker runs out of those that it has
+    /// kept to itself. A thief that asks pays a heavy fence.
+    #[cold]
+    pub(crate) fn share(&self) {
+        if let Self::Stealing(policy) = self {
+            policy.share();
+        }
+    }
+
     /// [`WorkerPolicy::awakened`] for a new task of normal priority, the usual case.
     #[inline(always)]
     pub(crate) fn spawned(&self, entry: Entry) {

@@ -152,6 +152,10 @@ impl Stealing {
         self.queues[NORMAL].push(entry);
     }
 
+    pub(super) fn share(&self) {
+        self.queues[NORMAL].share_coming();
+    }
+
     #[inline]
     pub(crate) fn pop_youngest(&self) -> Option<Entry> {
         self.queues[NORMAL].pop()

@@ -63,10 +63,12 @@ impl Owner {
         }
     }
 
-    /// Wakes a sleeper for what was just made visible.
+    /// Wakes a sleeper for what was just pushed. What is pushed until it arrives is for it too.
     #[inline]
     pub(crate) fn wake_for_push(&self) {
-        offer::wake(&self.requests, &self.shared().sleep);
+        if offer::wake(&self.requests, &self.shared().sleep) {
+            self.policy.share();
+        }
     }
 
     /// The slow half of a pop; see [`JoinStack::pop_slow`].
