@@ -27,7 +27,7 @@ use sateen_base::canary;
 use sateen_base::fence;
 
 impl<T, S: Stage> Worker<T, S> {
-    /// Publishes all items if thieves have asked for more.
+    /// Publishes the items before the newest if thieves have asked for more.
     #[inline(always)]
     pub(crate) fn share(&self, bottom: u32) {
         // Relaxed: a hint that thieves want more. It does not change in a deque that is not split.
@@ -37,8 +37,9 @@ impl<T, S: Stage> Worker<T, S> {
         }
     }
 
-    /// From the next push on, thieves may claim all items, until the owner pops one. The owner
-    /// calls it when it expects thieves: one that finds no public item pays a heavy fence.
+    /// As if a thief had asked: from the next push on, thieves may claim all items but the newest,
+    /// until the owner has popped the private ones. The owner calls it when it expects thieves: one
+    /// that finds no public item pays a heavy fence.
     #[doc(hidden)]
     pub fn share_coming(&self) {
         if self.is_split() {
@@ -51,7 +52,7 @@ impl<T, S: Stage> Worker<T, S> {
     fn share_slow(&self, bottom: u32, guard: u32) {
         // No value of `guard` is idle until the next slow pop.
         self.own.idle_guard.set(!guard);
-        self.own.floor.set(bottom);
+        self.own.floor.set(bottom.wrapping_sub(1));
         self.reopen(self.seen().generation());
     }
 
