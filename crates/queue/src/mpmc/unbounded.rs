@@ -13,7 +13,7 @@ use super::segment::Segment;
 use crate::prim::{AtomicU64, Ordering, const_except_loom};
 use crate::spin_limit::SpinLimit;
 use crate::{PopError, PushError, TrustedItems};
-use end::End;
+use end::{End, Seen};
 use sateen_base::canary;
 use sateen_base::prim::{spin_loop, thread};
 use sateen_base::unwind::run_to_end;
@@ -119,20 +119,20 @@ impl<T> Unbounded<T> {
         let (tail, segment) = self.tail.load();
         let offset = tail.offset::<T>();
         // The usual case: a slot that is not the segment's last, and no other thread wants it.
-        if offset < Segment::<T>::SLOTS - 1
-            && !tail.is_closed()
-            && self.tail.claim(tail, tail.advanced(1))
-        {
-            // SAFETY: this thread claimed the slot, and so it has the right segment.
-            unsafe { Segment::<T>::from_ptr(segment).unwrap_unchecked().write(offset, item) };
-            return Ok(());
+        if offset >= Segment::<T>::SLOTS - 1 || tail.is_closed() {
+            return self.push_slow(item, Some((tail, segment)));
         }
-        self.push_slow(item)
+        if !self.tail.claim(tail, tail.advanced(1)) {
+            return self.push_slow(item, None);
+        }
+        // SAFETY: this thread claimed the slot, and so it has the right segment.
+        unsafe { Segment::<T>::from_ptr(segment).unwrap_unchecked().write(offset, item) };
+        Ok(())
     }
 
     #[cold]
-    fn push_slow(&self, item: T) -> Result<(), PushError<T>> {
-        match self.claim_back(1) {
+    fn push_slow(&self, item: T, seen: Option<Seen>) -> Result<(), PushError<T>> {
+        match self.claim_back(1, seen) {
             Some(claim) => {
                 // SAFETY: this thread made the claim.
                 unsafe { claim.segment.write(claim.offset, item) };
@@ -161,7 +161,7 @@ impl<T> Unbounded<T> {
         let all = items.len();
         let mut pushed = 0;
         while pushed < all {
-            let Some(claim) = self.claim_back(all - pushed) else {
+            let Some(claim) = self.claim_back(all - pushed, None) else {
                 return if pushed > 0 { Ok(pushed) } else { Err(PushError::Closed(())) };
             };
             for offset in claim.offset..claim.offset + claim.slots {
@@ -175,14 +175,15 @@ impl<T> Unbounded<T> {
         Ok(pushed)
     }
 
-    /// Claims up to `max` slots at the back; `None` if the queue is closed.
+    /// Claims up to `max` slots at the back; `None` if the queue is closed. `seen` is what the
+    /// caller has loaded just now.
     #[inline]
-    fn claim_back(&self, max: usize) -> Option<Claim<T>> {
+    fn claim_back(&self, max: usize, mut seen: Option<Seen>) -> Option<Claim<T>> {
         let mut backoff = Backoff::new();
         let mut losses = 0;
         let mut next: Option<Segment<T>> = None;
         let claim = loop {
-            let (tail, segment) = self.tail.load();
+            let (tail, segment) = seen.take().unwrap_or_else(|| self.tail.load());
             if tail.is_closed() {
                 break None;
             }
@@ -244,22 +245,23 @@ impl<T> Unbounded<T> {
         let offset = head.offset::<T>();
         // The usual case: a slot that is not the segment's last, an item known to be there, and no
         // other thread wants it.
-        if offset < Segment::<T>::SLOTS - 1
-            && (head.has_more() || self.is_known_before_tail(head))
-            && self.head.end.claim(head, head.advanced(1))
+        if offset >= Segment::<T>::SLOTS - 1 || !head.has_more() && !self.is_known_before_tail(head)
         {
-            // SAFETY: this thread claimed the slot, and so it has the right segment. The slot is
-            // read once, at last.
-            return Ok(unsafe {
-                let segment = Segment::<T>::from_ptr(segment).unwrap_unchecked();
-                if !cfg!(loom) {
-                    segment.fetch(offset, 1);
-                    segment.fetch_next(offset, 1);
-                }
-                segment.read(offset)
-            });
+            return self.pop_slow(Some((head, segment)));
         }
-        self.pop_slow()
+        if !self.head.end.claim(head, head.advanced(1)) {
+            return self.pop_slow(None);
+        }
+        // SAFETY: this thread claimed the slot, and so it has the right segment. The slot is read
+        // once, at last.
+        Ok(unsafe {
+            let segment = Segment::<T>::from_ptr(segment).unwrap_unchecked();
+            if !cfg!(loom) {
+                segment.fetch(offset, 1);
+                segment.fetch_next(offset, 1);
+            }
+            segment.read(offset)
+        })
     }
 
     /// Whether the tail is known to be after `head`. Reads the tail only where the consumer has
@@ -269,7 +271,8 @@ impl<T> Unbounded<T> {
         if head.is_before(self.head.tail_seen.load(Ordering::Relaxed)) {
             return true;
         }
-        if self.head.spin_limit.spins_at(head.position()) {
+        // (A model has no use for this look: `look` does the same.)
+        if cfg!(loom) || self.head.spin_limit.spins_at(head.position()) {
             return false;
         }
         let tail = Cursor(self.tail.cursor.load(Ordering::Relaxed)).position();
@@ -280,8 +283,8 @@ impl<T> Unbounded<T> {
     }
 
     #[cold]
-    fn pop_slow(&self) -> Result<T, PopError> {
-        let claim = self.claim_front(1, Share::All)?;
+    fn pop_slow(&self, seen: Option<Seen>) -> Result<T, PopError> {
+        let claim = self.claim_front(1, Share::All, seen)?;
         // SAFETY: the slot is claimed, and read once, at last.
         let item = unsafe {
             claim.fetch_ahead();
@@ -309,7 +312,7 @@ impl<T> Unbounded<T> {
         while taken < max {
             let wanted = (max - taken).min(Segment::<T>::SLOTS);
             buf.reserve(wanted);
-            let claim = match self.claim_front(wanted, Share::All) {
+            let claim = match self.claim_front(wanted, Share::All, None) {
                 Ok(claim) => claim,
                 Err(nothing) => return if taken > 0 { Ok(taken) } else { Err(nothing) },
             };
@@ -347,7 +350,7 @@ impl<T> Unbounded<T> {
     /// ```
     pub fn pop_batch(&self, max: usize) -> Option<Batch<'_, T>> {
         assert!(max > 0, "a batch of at most 0 items");
-        let claim = self.claim_front(max, Share::Half).ok()?;
+        let claim = self.claim_front(max, Share::Half, None).ok()?;
         Some(Batch::new(self, claim))
     }
 
@@ -423,13 +426,18 @@ impl<T> Unbounded<T> {
         Cursor(self.tail.cursor.load(Ordering::SeqCst)).is_closed()
     }
 
-    /// Claims up to `max` slots at the front.
+    /// Claims up to `max` slots at the front. `seen` is what the caller has loaded just now.
     #[inline]
-    fn claim_front(&self, max: usize, share: Share) -> Result<Claim<T>, PopError> {
+    fn claim_front(
+        &self,
+        max: usize,
+        share: Share,
+        mut seen: Option<Seen>,
+    ) -> Result<Claim<T>, PopError> {
         let mut backoff = Backoff::new();
         let mut losses = 0;
         loop {
-            let (head, segment) = self.head.end.load();
+            let (head, segment) = seen.take().unwrap_or_else(|| self.head.end.load());
             let offset = head.offset::<T>();
             if offset == Segment::<T>::SLOTS {
                 if segment.is_null() {

@@ -4,6 +4,9 @@ use crate::mpmc::cursor::Cursor;
 use crate::mpmc::segment::Segment;
 use crate::prim::{AtomicPtr, AtomicU64, Ordering};
 
+/// Where an end stood, and its segment.
+pub(super) type Seen = (Cursor, *mut u8);
+
 /// One end: where it stands, and the segment that its position lies in.
 ///
 /// `segment` changes only while `cursor` stands at the nameless offset; the store that moves
@@ -16,7 +19,7 @@ pub(super) struct End {
 
 impl End {
     #[inline(always)]
-    pub(super) fn load(&self) -> (Cursor, *mut u8) {
+    pub(super) fn load(&self) -> Seen {
         // Ordering: Acquire pairs with the Release in `move_on`, through the exchanges that
         // followed it. A thread that sees a position sees its segment, or a later one, and then its
         // exchange fails.

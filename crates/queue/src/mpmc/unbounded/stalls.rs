@@ -30,7 +30,7 @@ impl Run {
         self.producers[number] = match self.producers[number].take() {
             None => {
                 let most = 1 + self.random.below(5);
-                let claim = self.queue.claim_back(most).expect("never closed");
+                let claim = self.queue.claim_back(most, None).expect("never closed");
                 let puts: Vec<Put> = (0..claim.slots).map(|_| Put::default()).collect();
                 self.between.extend(puts.iter().cloned());
                 Some((claim, 0, puts))
@@ -50,7 +50,7 @@ impl Run {
             None => {
                 let most = 1 + self.random.below(5);
                 let share = if self.random.below(2) == 0 { Share::All } else { Share::Half };
-                let claim = self.queue.claim_front(most, share).ok();
+                let claim = self.queue.claim_front(most, share, None).ok();
                 assert_eq!(claim.is_none(), self.between.is_empty());
                 claim.map(|claim| {
                     let puts = self.between.drain(..claim.slots).collect();
