@@ -184,9 +184,9 @@ impl RawMutex {
             if self.take(|word| may_take(word, on_the_way), clear) {
                 return true;
             }
-            // A newcomer does not spin past a queue.
-            let word = self.word.load(Ordering::Relaxed);
-            if !on_the_way && word & (WAITERS | STARVED) != 0 {
+            // A newcomer spins past a queue, unless a waiter bars it. If it slept as well, each
+            // release would have to wake a thread for as long as the lock is contended.
+            if !on_the_way && self.word.load(Ordering::Relaxed) & STARVED != 0 {
                 return false;
             }
             if !phase.wait() {
