@@ -36,7 +36,11 @@ impl Costs {
         let (futex_wake_ns, wake_to_run_ns) = wake().unzip();
         Self {
             locked_ns: each(|| _ = black_box(&word).fetch_add(1, Ordering::SeqCst)),
-            fence_ns: each(|| full_fence(Ordering::SeqCst)),
+            // The store keeps the compiler from making one fence of many.
+            fence_ns: each(|| {
+                black_box(&word).store(1, Ordering::Relaxed);
+                full_fence(Ordering::SeqCst);
+            }),
             pause_ns: each(spin_loop),
             clock_ns: each(|| _ = black_box(Instant::now())),
             futex_wake_ns,
