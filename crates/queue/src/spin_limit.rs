@@ -15,6 +15,9 @@ use sateen_base::pause::pause;
 /// An end whose spins have not paid off tries again at positions that this divides.
 const PROBED: u64 = 64;
 
+/// So many items, or so much room, are worth no spin.
+const PLENTY: usize = 32;
+
 /// What one end of a queue has learned. Any thread may store anything here: these are guesses.
 pub(crate) struct SpinLimit {
     /// The position at which a caller was last told "nothing".
@@ -31,8 +34,8 @@ impl SpinLimit {
         /// to a part of `capacity`: no longer run of items fits.
         pub(crate) const fn new(position: u64, capacity: usize) -> Self {
             let part = capacity / 4;
-            // An item takes a unit or less; 32 units are a microsecond.
-            let max = if part < 32 { part as u32 } else { 32 };
+            // An item takes a unit or less; 64 units are two microseconds.
+            let max = if part < 64 { part as u32 } else { 64 };
             Self { empty_at: AtomicU64::new(position), units: AtomicU32::new(0), max }
         }
     }
@@ -57,7 +60,7 @@ impl SpinLimit {
     pub(crate) fn spin_then(&self, position: u64, mut look: impl FnMut() -> usize) -> usize {
         let before = look();
         // Where there is plenty, a spin brings nothing.
-        if before >= self.max as usize || !self.may_help(position) {
+        if before >= PLENTY || !self.may_help(position) {
             return before;
         }
         if !self.spins_at(position) {
@@ -124,9 +127,9 @@ mod tests {
     #[test]
     fn runs_that_come_during_spins_make_them_longer() {
         let (limit, there) = (SpinLimit::new(0, 256), Cell::new(0));
-        let look = || there.replace(if there.get() == 0 { 31 } else { 0 });
+        let look = || there.replace(if there.get() == 0 { 63 } else { 0 });
         for round in 1..10 {
-            assert_eq!(limit.spin_then(round * PROBED, look), 31);
+            assert_eq!(limit.spin_then(round * PROBED, look), 63);
         }
         assert_eq!(units(&limit), limit.max);
         // Plenty: no spin, and nothing learned.

@@ -46,8 +46,8 @@ fn let_winner_run_slow(losses: u32) {
 /// A push never waits for consumers. A pop waits for a producer that has claimed the slot and not
 /// yet filled it. Both wait while the thread that claimed the last slot of a segment moves its end
 /// to the next one. These are a few instructions, unless that thread loses its processor there.
-/// After a success, a pop that finds few items spins for up to a microsecond if earlier spins paid
-/// off.
+/// After a success, a pop that finds few items spins for up to two microseconds if earlier spins
+/// paid off.
 ///
 /// # Cost
 /// One locked instruction a push, pop or batch, without contention. A pair takes 7 to 8 ns on an
