@@ -88,7 +88,7 @@ fn start() -> Result<bool, String> {
     let faults = chosen(&options)?;
     let table = checks::Table::read()?;
     if options.list || options.sites {
-        let mut fit = true;
+        let mut stale = Vec::new();
         for fault in &faults {
             println!("{}", fault.name);
             if options.list {
@@ -98,12 +98,12 @@ fn start() -> Result<bool, String> {
             let source = std::fs::read_to_string(&fault.file);
             let source = source.map_err(|error| format!("{}: {error}", fault.file))?;
             if let Err(why) = fault.plant(&source) {
-                println!("    STALE: {why}");
-                fit = false;
+                stale.push(format!("{}: {why}", fault.name));
             }
         }
         println!("{} faults", faults.len());
-        return Ok(fit);
+        stale.iter().for_each(|why| eprintln!("STALE: {why}"));
+        return Ok(stale.is_empty());
     }
     if faults.is_empty() {
         return Err("no fault of that name".to_owned());

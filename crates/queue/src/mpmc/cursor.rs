@@ -88,7 +88,6 @@ impl Cursor {
     /// `tail` is in a later segment. Zero if `tail` is an old one, behind.
     #[inline]
     pub(super) fn ahead_of<T>(self, tail: Self, rest: usize) -> (usize, bool) {
-        // Positions have 63 bits.
         if !self.is_before(tail.position()) {
             return (0, false);
         }
