@@ -49,6 +49,11 @@ pub fn pause(units: u32) {
 #[cold]
 #[cfg(not(loom))]
 fn measure() -> u32 {
+    // Reading the environment allocates, and an allocator may wait for a lock, and so come here. It
+    // finds a number by then, as do threads that come meanwhile: one pause is never too long.
+    if PER_UNIT.compare_exchange(0, 1, Ordering::Relaxed, Ordering::Relaxed).is_err() {
+        return PER_UNIT.load(Ordering::Relaxed);
+    }
     #[cfg(all(feature = "std", not(miri)))]
     let pauses = asked().unwrap_or_else(measured);
     #[cfg(not(all(feature = "std", not(miri))))]
