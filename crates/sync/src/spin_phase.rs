@@ -34,6 +34,13 @@ impl SpinPhase {
         Self { pauses, yields, units: 1 }
     }
 
+    /// A phase for a caller that `blocks`, or for a future, which keeps its executor's thread: a
+    /// yield would hold up all that runs there.
+    pub(crate) fn of(blocks: bool) -> Self {
+        let phase = Self::new();
+        Self { yields: if blocks { phase.yields } else { 0 }, ..phase }
+    }
+
     /// A phase that is over.
     pub(crate) fn over() -> Self {
         Self { pauses: 0, yields: 0, units: 1 }

@@ -13,6 +13,8 @@ use std::task::{Context, Poll, Waker};
 pub(crate) struct Acquire<'a> {
     raw: &'a RawMutex,
     waiter: Waiter<'a>,
+    /// Its caller blocks; otherwise it is a future's.
+    blocks: bool,
     /// It has noticed that it was notified.
     on_the_way: Cell<bool>,
     /// How often it was notified and then found the lock taken.
@@ -20,9 +22,9 @@ pub(crate) struct Acquire<'a> {
 }
 
 impl<'a> Acquire<'a> {
-    pub(crate) fn new(raw: &'a RawMutex) -> Self {
+    pub(crate) fn new(raw: &'a RawMutex, blocks: bool) -> Self {
         let (on_the_way, lost) = (Cell::new(false), Cell::new(0));
-        Self { raw, waiter: Waiter::new(&raw.queue), on_the_way, lost }
+        Self { raw, waiter: Waiter::new(&raw.queue), blocks, on_the_way, lost }
     }
 
     fn waiter(self: Pin<&mut Self>) -> Pin<&mut Waiter<'a>> {
@@ -33,10 +35,12 @@ impl<'a> Acquire<'a> {
     /// Takes the lock (ready), or joins the queue with `waker()` (pending).
     pub(super) fn attempt(mut self: Pin<&mut Self>, mut waker: impl FnMut() -> Waker) -> Poll<()> {
         let (raw, on_the_way, lost) = (self.raw, self.on_the_way.get(), self.lost.get());
+        let blocks = self.blocks;
         let position = if lost == 0 { Position::Back } else { Position::Front };
         let starved = if lost >= BARGE_LIMIT { STARVED } else { 0 };
         let state = loop {
-            if raw.spin(on_the_way, if on_the_way { SpinPhase::new() } else { SpinPhase::over() }) {
+            let phase = if on_the_way { SpinPhase::of(blocks) } else { SpinPhase::over() };
+            if raw.spin(on_the_way, phase) {
                 break Poll::Ready(());
             }
             let ready = || raw.cannot_join(on_the_way, starved);
@@ -66,7 +70,7 @@ impl<'a> Acquire<'a> {
                 return Poll::Pending;
             }
             self.set_out();
-        } else if !self.on_the_way.get() && self.raw.spin(false, SpinPhase::new()) {
+        } else if !self.on_the_way.get() && self.raw.spin(false, SpinPhase::of(self.blocks)) {
             self.raw.acquired();
             return Poll::Ready(());
         }

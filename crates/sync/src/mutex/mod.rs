@@ -166,7 +166,7 @@ impl<T: ?Sized> Mutex<T> {
     /// assert!(lock.as_mut().poll(&mut cx).is_ready());
     /// ```
     pub fn lock_async(&self) -> Lock<'_, T> {
-        Lock { mutex: self, acquire: Acquire::new(&self.raw) }
+        Lock { mutex: self, acquire: Acquire::new(&self.raw, false) }
     }
 
     /// Whether the lock is held, at some moment: for reports, not for decisions.

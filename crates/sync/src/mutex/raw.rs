@@ -132,7 +132,7 @@ impl RawMutex {
         // SAFETY: a waiter borrows the mutex.
         let what = unsafe { Awaited::new("mutex", address).with_owner(owner_of) };
         hook::waiting_for(what, || {
-            let mut acquire = pin!(Acquire::new(self));
+            let mut acquire = pin!(Acquire::new(self, true));
             while acquire.as_mut().attempt(hook::current_waker).is_pending() {
                 if !acquire.as_mut().wait_until(deadline) {
                     return false;

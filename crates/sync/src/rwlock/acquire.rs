@@ -2,6 +2,7 @@
 
 use super::raw::{Kind, RawRwLock};
 use crate::mutex::{self, BARGE_LIMIT};
+use crate::spin_phase::SpinPhase;
 use crate::wait_queue::{Position, Waiter};
 use std::future::Future;
 use std::pin::Pin;
@@ -14,6 +15,8 @@ pub(super) struct Acquire<'a> {
     stage: Stage,
     gate: mutex::Acquire<'a>,
     waiter: Waiter<'a>,
+    /// Its caller blocks; otherwise it is a future's.
+    blocks: bool,
     /// How often it looked again without success.
     lost: u32,
 }
@@ -28,9 +31,9 @@ enum Stage {
 }
 
 impl<'a> Acquire<'a> {
-    pub(super) fn new(raw: &'a RawRwLock, kind: Kind) -> Self {
-        let (gate, waiter) = (mutex::Acquire::new(&raw.gate), Waiter::new(&raw.queue));
-        Self { raw, kind, stage: Stage::New, gate, waiter, lost: 0 }
+    pub(super) fn new(raw: &'a RawRwLock, kind: Kind, blocks: bool) -> Self {
+        let (gate, waiter) = (mutex::Acquire::new(&raw.gate, blocks), Waiter::new(&raw.queue));
+        Self { raw, kind, stage: Stage::New, gate, waiter, blocks, lost: 0 }
     }
 
     /// This locker has the lock: the next may come to the gate.
@@ -55,7 +58,7 @@ impl Future for Acquire<'_> {
         // The caller makes a guard of each `Ready`: this lock was taken once.
         assert!(this.stage != Stage::Done, "a lock's future was polled after it was ready");
         if this.stage == Stage::New {
-            if kind != Kind::Upgrade && raw.spin(kind) {
+            if kind != Kind::Upgrade && raw.spin(kind, false, SpinPhase::of(this.blocks)) {
                 this.stage = Stage::Done;
                 return Poll::Ready(());
             }
@@ -70,7 +73,10 @@ impl Future for Acquire<'_> {
         let mut waiter = unsafe { Pin::new_unchecked(&mut this.waiter) };
         while this.stage == Stage::Head {
             ready!(waiter.as_mut().poll_wait(cx));
-            if raw.try_take(kind, true) {
+            // A head that was woken for a change finds the lock taken again by a newcomer, at times.
+            let again = this.lost > 0 && kind != Kind::Upgrade;
+            let phase = if again { SpinPhase::of(this.blocks) } else { SpinPhase::over() };
+            if raw.spin(kind, true, phase) {
                 this.done();
                 return Poll::Ready(());
             }

@@ -116,7 +116,7 @@ pub struct RwLockFuture<'a, T: ?Sized, G> {
 impl<'a, T: ?Sized, G> RwLockFuture<'a, T, G> {
     fn new(lock: &'a RwLock<T>, kind: Kind, guard: fn(&'a RwLock<T>) -> G) -> Self {
         // SAFETY: the raw lock is only locked here; what was locked is handed to a guard.
-        let acquire = Acquire::new(unsafe { lock.raw() }, kind);
+        let acquire = Acquire::new(unsafe { lock.raw() }, kind, false);
         Self { lock, acquire, guard }
     }
 }

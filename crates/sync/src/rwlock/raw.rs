@@ -125,15 +125,15 @@ impl RawRwLock {
             || self.try_take(kind, false)
     }
 
-    /// Tries for as long as a short critical section takes.
-    pub(super) fn spin(&self, kind: Kind) -> bool {
-        let mut phase = SpinPhase::new();
+    /// Tries for as long as a short critical section takes. `head`: the caller holds the gate.
+    pub(super) fn spin(&self, kind: Kind, head: bool, mut phase: SpinPhase) -> bool {
         loop {
-            if self.try_take(kind, false) {
+            if self.try_take(kind, head) {
                 return true;
             }
-            // A newcomer does not spin past a waiter.
-            if self.word.load(Ordering::Relaxed) & (HEAD | UPGRADING) != 0 || !phase.wait() {
+            // A newcomer spins past a waiter that does not bar it, as with the mutex.
+            let barred = !head && self.word.load(Ordering::Relaxed) & (BARRED | UPGRADING) != 0;
+            if barred || !phase.wait() {
                 return false;
             }
         }
@@ -149,7 +149,7 @@ impl RawRwLock {
 
     #[cold]
     fn take_slow(&self, kind: Kind) {
-        uninterrupted(|| block(awaited("rwlock", self), Acquire::new(self, kind)));
+        uninterrupted(|| block(awaited("rwlock", self), Acquire::new(self, kind, true)));
     }
 
     /// Makes an upgradable reader the writer. Cancelling its task ends the wait; it then still
@@ -163,12 +163,12 @@ impl RawRwLock {
 
     #[cold]
     fn upgrade_slow(&self) {
-        block(awaited("rwlock", self), Acquire::new(self, Kind::Upgrade));
+        block(awaited("rwlock", self), Acquire::new(self, Kind::Upgrade, true));
     }
 
     pub(super) fn take_for(&self, kind: Kind, timeout: Duration) -> bool {
         self.try_take(kind, false)
-            || block_timeout(awaited("rwlock", self), timeout, Acquire::new(self, kind)).is_some()
+            || block_timeout(awaited("rwlock", self), timeout, Acquire::new(self, kind, true)).is_some()
     }
 
     pub(super) fn take_until(&self, kind: Kind, deadline: Instant) -> bool {

@@ -58,9 +58,9 @@ fn hand_over() -> Ordering {
 ///
 /// A thread that finds the lock held spins up to four times as long as spinning has taken lately,
 /// at most [`SpinConfig::TESTS`] tests. Then it yields its time slice up to sixteen times, and then
-/// sleeps in the kernel. An unlock wakes one sleeper;
-/// no other is woken before that one has got the lock or gone back to sleep. Running threads may
-/// take the lock first; a sleeper that has lost it sixteen times has it handed over.
+/// sleeps in the kernel. An unlock wakes one sleeper; no other is woken before that one has got the
+/// lock or gone back to sleep. Running threads may take the lock first; a sleeper that has lost it
+/// sixteen times has it handed over.
 ///
 /// # Cost
 ///
