@@ -45,23 +45,25 @@ impl Owner {
         if self.shared().is_orphan() {
             return self.idle_alone();
         }
-        if self.rest() {
-            return None;
+        loop {
+            if self.rest() {
+                return None;
+            }
+            self.fire_timers();
+            let found = self.search();
+            if found.is_some() || self.has_ready() {
+                return found;
+            }
+            self.sleep();
+            self.fire_timers();
+            self.stop_watching();
+            // The worker was woken, perhaps for work that others can do. If it has something of its
+            // own to do it says so to them. Otherwise it searches, and the search does.
+            if self.sees_own_work() || self.has_ready() {
+                self.pass_on();
+                return None;
+            }
         }
-        self.fire_timers();
-        let found = self.search();
-        if found.is_some() || self.has_ready() {
-            return found;
-        }
-        self.sleep();
-        self.fire_timers();
-        self.stop_watching();
-        if self.has_own_arrivals() || self.has_ready() {
-            // The worker was woken, perhaps for work that others can do, and has something of its
-            // own to do.
-            self.pass_on();
-        }
-        None
     }
 
     /// In a process that has forked: no other worker has work or wakes anything.
@@ -183,14 +185,16 @@ impl Owner {
 
     /// Whether this worker can see something to take, to give away, to rest for, or to end for.
     fn sees_work(&self) -> bool {
-        let shared = self.shared();
-        let alone = self.is_alone();
+        self.sees_own_work() || !self.is_alone() && self.shared().has_stealable()
+    }
+
+    /// The same without what others could take as well.
+    fn sees_own_work(&self) -> bool {
         self.has_own_arrivals()
             || self.policy_has_ready()
-            || !alone && shared.has_stealable()
             || self.has_stack_to_give()
             || self.is_surplus()
-            || shared.is_stopped()
+            || self.shared().is_stopped()
     }
 
     fn sleep(&self) {
