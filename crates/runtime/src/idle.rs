@@ -206,6 +206,11 @@ impl Owner {
         self.counters.parks.bump();
         shared.stall.rests(Rest::Sleep);
         self.sleep_announced();
+        // It was woken for work, but there is no core for it: it looks out, so that no other worker
+        // is woken.
+        if shared.sleep.lacks_lookout() && shared.sleep.announce(me, || self.sees_own_work()) {
+            self.sleep_announced();
+        }
         shared.stall.wakes(Rest::Sleep);
     }
 
@@ -213,15 +218,23 @@ impl Owner {
         let shared = self.shared();
         let timer = self.watch_timers();
         let limit = timer.map_or(PROVISIONAL_SLEEP, |left| left.min(PROVISIONAL_SLEEP));
-        if !shared.is_closing() && !self.is_alone() && self.sleep_for(Some(limit)) {
-            return;
+        if !shared.is_closing() && !self.is_alone() {
+            if shared.sleep.begin_lookout() {
+                let rises = self.look_out();
+                shared.sleep.end_lookout();
+                if rises {
+                    return;
+                }
+            } else if self.sleep_for(Some(limit)) {
+                return;
+            }
         }
         while self.sleep_for_good() {}
     }
 
     /// Sleeps, as the policy wants it. Returns true if notified. Returns false if the time has
     /// passed or the wake-up was spurious; then the announcement stands.
-    fn sleep_for(&self, limit: Option<Duration>) -> bool {
+    pub(crate) fn sleep_for(&self, limit: Option<Duration>) -> bool {
         let sleeper = Sleeper::new(&self.shared().sleep, self.index());
         match self.custom_policy() {
             None => sleeper.sleep_for(limit),

@@ -67,6 +67,8 @@ mod idle;
 #[cfg(not(loom))]
 mod join;
 #[cfg(not(loom))]
+mod lookout;
+#[cfg(not(loom))]
 mod overflow;
 #[cfg(not(loom))]
 mod panic_count;

@@ -18,6 +18,7 @@ use crate::task::{self, FutureHead, Header, JoinError};
 use crate::unwind::run_and_discard;
 use crate::worker::{After, Owner, Pop};
 use sateen_base::AbortGuard;
+use sateen_base::os::ThreadClock;
 use sateen_base::prim::Arc;
 use std::ptr::NonNull;
 
@@ -29,6 +30,7 @@ pub(crate) fn worker_main(shared: Arc<Shared>, index: usize) {
     // SAFETY: this thread is worker `index` from here on.
     let worker = unsafe { shared.workers[index].owner() };
     worker.set_shared(Some(Arc::clone(&shared)));
+    ThreadClock::current().map(|clock| worker.clock.set(clock));
     context::with(|c| {
         c.enter(Some(worker));
         c.join_runtime(Arc::as_ptr(&shared));

@@ -118,6 +118,7 @@ impl Shared {
     pub(crate) fn new(workers: Box<[WorkerCell]>, stacks: Stacks, setup: Setup) -> Self {
         let Setup { threads, hooks, spin, alarm, watch, blocking, substitutes } = setup;
         let regular = workers.len() - substitutes.count();
+        let cores = sateen_base::os::usable_cores();
         let drained = DrainCount::new();
         // Substitutes have no thread at first.
         for substitute in &workers[regular..] {
@@ -135,13 +136,13 @@ impl Shared {
             regular,
             substitutes,
             injector: Injector::new(),
-            sleep: Sleepers::new(workers.len(), alarm),
+            sleep: Sleepers::new(workers.len(), alarm).with_cores(regular, cores),
             stacks,
             threads,
             hooks,
             pumped: false,
             spin_ticks: sateen_base::tsc::ticks(spin),
-            spinning_searchers: (regular.min(sateen_base::os::usable_cores()) / 2).max(1),
+            spinning_searchers: (regular.min(cores) / 2).max(1),
             aside: Aside::new(),
             stall: Stall::new(regular),
             fibers: SpinLock::new(Vec::new()),

@@ -1,5 +1,9 @@
 //! Which workers sleep, which search, and which one is woken for new work.
 //!
+//! Where workers outnumber cores, one of the sleepers is the *lookout*. It looks now and then
+//! whether work waits that no awake worker takes. So a publisher need not wake a worker for which
+//! there is no core.
+//!
 //! Holds the steps of the sleep protocol that lie on both sides of a fence. The caller says in
 //! between what to look at and which workers to ask. Order and proof: `README.md`, "Sleeping".
 
@@ -7,7 +11,7 @@
 #![cfg_attr(not(loom), allow(unreachable_pub))]
 
 use sateen_base::canary;
-use sateen_base::prim::searched::AtomicUsize;
+use sateen_base::prim::searched::{AtomicBool, AtomicUsize};
 use sateen_base::prim::time::Duration;
 use sateen_base::prim::{Ordering, fence as full_fence};
 use sateen_base::{CachePadded, fence};
@@ -16,9 +20,20 @@ use sateen_sync::EventCount;
 /// See the [module's documentation](self).
 pub struct Sleepers {
     slots: EventCount,
-    /// Workers that look for work and have found none yet.
-    searching: CachePadded<AtomicUsize>,
+    awake: CachePadded<Awake>,
+    /// As many workers are awake when none sleeps.
+    workers: usize,
+    /// As many run at once.
+    cores: usize,
     alarm: Option<Alarm>,
+}
+
+/// What a publisher reads before it wakes a worker.
+struct Awake {
+    /// Workers that look for work and have found none yet.
+    searching: AtomicUsize,
+    /// A sleeper is the lookout.
+    lookout: AtomicBool,
 }
 
 /// Called with the number of a worker that has been notified, where a policy sleeps in its own way.
@@ -29,10 +44,16 @@ pub type Alarm = Box<dyn Fn(usize) + Send + Sync>;
 pub type Alarm = fn(usize);
 
 impl Sleepers {
-    /// A slot for each of `workers`, none of which sleeps or searches.
+    /// A slot for each of `workers`, none of which sleeps or searches. Each has a core.
     pub fn new(workers: usize, alarm: Option<Alarm>) -> Self {
-        let searching = CachePadded::new(AtomicUsize::new(0));
-        Self { slots: EventCount::new(workers), searching, alarm }
+        let awake = Awake { searching: AtomicUsize::new(0), lookout: AtomicBool::new(false) };
+        let (slots, awake) = (EventCount::new(workers), CachePadded::new(awake));
+        Self { slots, awake, workers, cores: workers, alarm }
+    }
+
+    /// The same where `workers` of them work at once, on `cores`.
+    pub fn with_cores(self, workers: usize, cores: usize) -> Self {
+        Self { workers, cores, ..self }
     }
 
     /// Whether any worker sleeps, or is about to. The caller has fenced after what it published.
@@ -55,7 +76,7 @@ impl Sleepers {
     /// How many search, about.
     pub fn searching(&self) -> usize {
         // Ordering: Relaxed, a figure.
-        self.searching.load(Ordering::Relaxed)
+        self.awake.searching.load(Ordering::Relaxed)
     }
 
     /// Wakes worker `index` if it sleeps. Returns whether it did. The caller has fenced.
@@ -98,16 +119,25 @@ impl Sleepers {
     // ---- for publishers ----
 
     /// Wakes one sleeper for what was just published, unless some worker searches anyway: the
-    /// searcher will wake the next. Returns whether it woke one. The caller has fenced after it
-    /// published.
+    /// searcher will wake the next. Nor if all cores have workers, and a lookout looks soon.
+    /// Returns whether it woke one. The caller has fenced after it published.
     #[inline]
     pub fn wake_searcher(&self) -> bool {
         // Ordering: Relaxed; the caller's fence orders these after its publication. Work that is
         // public by now is not missed. A searcher that gives up looks again after it announced its
-        // sleep, and the last searcher that found something looks for more.
+        // sleep, and the last searcher that found something looks for more. A lookout looks again
+        // after it has ceased to be one.
         self.slots.has_sleepers()
-            && self.searching.load(Ordering::Relaxed) == 0
+            && self.awake.searching.load(Ordering::Relaxed) == 0
+            && !self.is_looked_out_for()
             && self.notify_one()
+    }
+
+    /// Whether a worker more would have no core, and a lookout sees to it that no work is left.
+    #[inline]
+    fn is_looked_out_for(&self) -> bool {
+        // Ordering: Relaxed, as in `wake_searcher`.
+        self.awake.lookout.load(Ordering::Relaxed) && self.is_crowded()
     }
 
     // ---- for searchers ----
@@ -116,14 +146,14 @@ impl Sleepers {
     pub fn begin_search(&self) -> usize {
         // Ordering: SeqCst as part of the handshake with `wake_searcher`. That call trusts a
         // searcher to see what was pushed before, or to look again when it gives up.
-        self.searching.fetch_add(1, Ordering::SeqCst)
+        self.awake.searching.fetch_add(1, Ordering::SeqCst)
     }
 
     /// The caller searches no more. Returns whether it was the last searcher. The last one calls
     /// [`Sleepers::pass_on`] if it goes on to do something.
     pub fn end_search(&self) -> bool {
         // Ordering: as in `begin_search`.
-        self.searching.fetch_sub(1, Ordering::SeqCst) == 1
+        self.awake.searching.fetch_sub(1, Ordering::SeqCst) == 1
     }
 
     /// Wakes a sleeper if there is work that it could take. For a worker that others have relied on
@@ -133,7 +163,7 @@ impl Sleepers {
             // Partner: the fence between publication and `wake_searcher`.
             full_fence(Ordering::SeqCst);
         }
-        if self.slots.has_sleepers() && has_stealable() {
+        if self.slots.has_sleepers() && !self.is_looked_out_for() && has_stealable() {
             self.notify_one();
         }
     }
@@ -170,6 +200,42 @@ impl Sleepers {
             fence::heavy();
         }
         self.unless(me, sees_work)
+    }
+
+    /// How many workers run at once.
+    pub fn cores(&self) -> usize {
+        self.cores
+    }
+
+    /// Whether as many workers are awake as there are cores, about.
+    pub fn is_crowded(&self) -> bool {
+        self.workers.saturating_sub(self.slots.sleepers()) >= self.cores
+    }
+
+    /// Whether more workers are awake than there are cores, and none looks out.
+    pub fn lacks_lookout(&self) -> bool {
+        self.workers.saturating_sub(self.slots.sleepers()) > self.cores
+            && !self.awake.lookout.load(Ordering::Relaxed)
+    }
+
+    /// An announced worker becomes the lookout, if all cores have workers and no other is. Returns
+    /// whether it does. Then it sleeps for short times only, until [`Sleepers::end_lookout`].
+    pub fn begin_lookout(&self) -> bool {
+        let lookout = &self.awake.lookout;
+        // Ordering: Relaxed: a publisher that misses this wakes a worker.
+        self.workers > self.cores
+            && self.is_crowded()
+            && !lookout.load(Ordering::Relaxed)
+            && !lookout.swap(true, Ordering::Relaxed)
+    }
+
+    /// The caller is the lookout no more. It searches, or calls [`Sleepers::ask`], before it sleeps
+    /// again: publishers have relied on it until now.
+    pub fn end_lookout(&self) {
+        if !canary!("sleep_lookout_stays") {
+            // Ordering: SeqCst as in `end_search`.
+            self.awake.lookout.swap(false, Ordering::SeqCst);
+        }
     }
 
     fn unless(&self, me: usize, sees_work: impl FnOnce() -> bool) -> bool {

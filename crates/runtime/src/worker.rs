@@ -62,6 +62,7 @@ use crate::shared::Shared;
 use crate::stall::{OwnState, State};
 use crate::stats::Counters;
 use crate::task::{Header, Ids};
+use sateen_base::os::ThreadClock;
 use sateen_base::prim::time::{Duration, Instant};
 use sateen_base::prim::{Arc, AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering, UnsafeCell};
 use sateen_base::{CachePadded, SpinLock, XorShift, fence};
@@ -69,6 +70,7 @@ use sateen_sync::timer::TimerQueue;
 use std::cell::Cell;
 use std::collections::VecDeque;
 use std::ops::Deref;
+use std::sync::OnceLock;
 
 /// What every thread may use of a worker.
 pub(crate) struct Worker {
@@ -86,6 +88,8 @@ pub(crate) struct Worker {
     absent: AtomicBool,
     /// When a thief last issued a heavy fence to publish this worker's jobs, in ticks.
     pub(crate) forced_at: AtomicU64,
+    /// Counts the CPU time of its thread.
+    pub(crate) clock: OnceLock<ThreadClock>,
     /// How many entries only this worker could start, and has no stack for. The owner writes it.
     stranded: AtomicUsize,
     /// What its fibers and futures wait for in time.
@@ -175,6 +179,7 @@ impl WorkerCell {
             has_pinned: AtomicBool::new(false),
             absent: AtomicBool::new(false),
             forced_at: AtomicU64::new(0),
+            clock: OnceLock::new(),
             stranded: AtomicUsize::new(0),
             timers: Arc::new(TimerQueue::new()),
             index,

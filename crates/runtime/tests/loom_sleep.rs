@@ -41,12 +41,17 @@ struct Model {
 
 impl Model {
     fn new(raised: u32) -> Arc<Self> {
+        Self::on(2, raised)
+    }
+
+    /// Two workers on `cores`.
+    fn on(cores: usize, raised: u32) -> Arc<Self> {
         let mut slots: Vec<Slot> = (0..JOBS).map(|_| Slot::new(std::ptr::null_mut())).collect();
         let stack = JoinStack::new();
         // SAFETY: the owner is the caller, and at most `JOBS` jobs are pushed at once.
         unsafe { stack.move_to(slots.as_mut_ptr()) };
         Arc::new(Self {
-            sleepers: Sleepers::new(2, None),
+            sleepers: Sleepers::new(2, None).with_cores(2, cores),
             requests: RequestWord::new(raised),
             stack,
             jobs: [Job { run: nothing }, Job { run: nothing }],
@@ -106,7 +111,7 @@ impl Model {
     }
 
     /// As in `idle.rs`, searches and sleeps until it has a job. The first, provisional sleep ends
-    /// at once.
+    /// at once, as does the lookout's.
     fn find(&self, me: usize) {
         self.sleepers.begin_search();
         loop {
@@ -116,6 +121,9 @@ impl Model {
                 return;
             }
             if self.sleepers.announce(me, || self.has_stealable()) {
+                if self.sleepers.begin_lookout() {
+                    self.sleepers.end_lookout();
+                }
                 while self.sleep_for_good(me) {}
             }
             // Lets the holder of the stack's lock go on.
@@ -179,6 +187,35 @@ fn a_queued_job_is_not_slept_through() {
         });
         model.queue.store(1, Relaxed);
         offer::wake(&model.requests, &model.sleepers);
+        sleeper.join().unwrap();
+    });
+}
+
+/// As above, where one core has a worker already: the owner may wake none and rely on the lookout.
+#[test]
+fn a_lookout_leaves_no_job_behind() {
+    model(3, || {
+        let model = Model::on(1, 0);
+        let sleeper = thread::spawn({
+            let model = Arc::clone(&model);
+            move || model.find(A)
+        });
+        model.queue.store(1, Relaxed);
+        offer::wake(&model.requests, &model.sleepers);
+        sleeper.join().unwrap();
+    });
+}
+
+/// The same for a job of a join stack, which the owner makes public by request.
+#[test]
+fn a_lookout_leaves_no_private_job_behind() {
+    model(3, || {
+        let model = Model::on(1, 0);
+        let sleeper = thread::spawn({
+            let model = Arc::clone(&model);
+            move || model.find(A)
+        });
+        model.push(0);
         sleeper.join().unwrap();
     });
 }

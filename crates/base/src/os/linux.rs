@@ -209,6 +209,18 @@ impl Os for Linux {
         unix::process_cpu_time()
     }
 
+    fn thread_clock() -> Option<i32> {
+        let mut clock = 0;
+        // SAFETY: the calling thread runs, and `clock` is a valid place for the answer.
+        let failed = unsafe { libc::pthread_getcpuclockid(libc::pthread_self(), &mut clock) } != 0;
+        (!failed).then_some(clock)
+    }
+
+    /// The number names the thread to the kernel, which refuses it once the thread has ended.
+    fn thread_cpu_time(clock: i32) -> Option<Duration> {
+        unix::read_clock(clock)
+    }
+
     /// A thread maps its stack and its signal stack, each with a guard. If the signal stack does
     /// not fit, the standard library aborts.
     fn thread_limit() -> Option<usize> {

@@ -104,6 +104,14 @@ trait Os {
     }
     /// CPU time this process has used so far.
     fn process_cpu_time() -> Option<Duration>;
+    /// See [`ThreadClock::current`].
+    fn thread_clock() -> Option<i32> {
+        None
+    }
+    /// See [`ThreadClock::time`].
+    fn thread_cpu_time(_clock: i32) -> Option<Duration> {
+        None
+    }
     /// See [`thread_limit`].
     fn thread_limit() -> Option<usize> {
         None
@@ -173,6 +181,34 @@ pub fn allowed_cores() -> Vec<usize> {
 /// CPU time (user and system) that the process has used, where the system tells.
 pub fn process_cpu_time() -> Option<Duration> {
     Host::process_cpu_time()
+}
+
+/// The clock that counts the CPU time of one thread. Any thread may read it, also after that thread
+/// has ended.
+#[derive(Clone, Copy, Debug)]
+pub struct ThreadClock(i32);
+
+impl ThreadClock {
+    /// The calling thread's clock, where the system has such clocks.
+    ///
+    /// ```
+    /// use sateen_base::os::ThreadClock;
+    ///
+    /// if let Some(clock) = ThreadClock::current() {
+    ///     assert!(clock.time() <= clock.time());
+    /// }
+    /// ```
+    pub fn current() -> Option<Self> {
+        Host::thread_clock().map(Self)
+    }
+
+    /// CPU time that the thread has used. None once it has ended.
+    ///
+    /// # Cost
+    /// A system call.
+    pub fn time(self) -> Option<Duration> {
+        Host::thread_cpu_time(self.0)
+    }
 }
 
 /// About how many more threads the process can have, where the system has a limit that threads hit

@@ -44,9 +44,13 @@ pub(super) unsafe fn release(base: *mut u8, size: usize) {
 }
 
 pub(super) fn process_cpu_time() -> Option<Duration> {
+    read_clock(libc::CLOCK_PROCESS_CPUTIME_ID)
+}
+
+pub(super) fn read_clock(clock: libc::clockid_t) -> Option<Duration> {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: `time` is a valid place for the answer.
-    let failed = unsafe { libc::clock_gettime(libc::CLOCK_PROCESS_CPUTIME_ID, &mut time) } != 0;
+    let failed = unsafe { libc::clock_gettime(clock, &mut time) } != 0;
     (!failed).then(|| Duration::new(time.tv_sec as u64, time.tv_nsec as u32))
 }
 

@@ -168,7 +168,8 @@ impl RawRwLock {
 
     pub(super) fn take_for(&self, kind: Kind, timeout: Duration) -> bool {
         self.try_take(kind, false)
-            || block_timeout(awaited("rwlock", self), timeout, Acquire::new(self, kind, true)).is_some()
+            || block_timeout(awaited("rwlock", self), timeout, Acquire::new(self, kind, true))
+                .is_some()
     }
 
     pub(super) fn take_until(&self, kind: Kind, deadline: Instant) -> bool {

@@ -1,0 +1,79 @@
+//! The lookout: a sleeper that gets up when awake workers leave work waiting.
+//!
+//! Where workers outnumber cores, a worker that is woken for each piece of work finds no core: it
+//! takes the time of those that work already. So publishers wake none while as many are awake as
+//! there are cores. Some of those may be blocked in the system, though, or compute for long. The
+//! lookout notices by the CPU time of the workers, or in the end by the time that has passed.
+//!
+//! The words, and why no work is slept through, are in `sleepers.rs` and `README.md`, "Sleeping".
+
+use crate::join_stack::JoinStack;
+use crate::shared::Shared;
+use crate::worker::Owner;
+use sateen_base::prim::time::{Duration, Instant};
+
+/// The time between two looks.
+const LOOK: Duration = Duration::from_millis(1);
+/// The longest time between two looks, which doubles while there are cores to spare. Then the
+/// lookout sleeps like any other worker.
+const LONGEST: Duration = Duration::from_millis(16);
+/// Work may wait for so many looks while all cores are busy.
+const PATIENCE: u32 = 8;
+
+impl Owner {
+    /// Looks out until there have been cores to spare for a while. Returns whether the worker gets
+    /// up; its announcement is taken back then.
+    pub(crate) fn look_out(&self) -> bool {
+        let shared = self.shared();
+        let mut before = CpuTime::of(shared);
+        let (mut waited, mut nap) = (0, LOOK);
+        while nap <= LONGEST && !shared.is_closing() {
+            let timer = self.watch_timers();
+            if timer.is_some_and(|left| left.is_zero()) {
+                break;
+            }
+            if self.sleep_for(Some(timer.map_or(nap, |left| left.min(nap)))) {
+                return true;
+            }
+            waited = if self.leave_work_waiting() { waited + 1 } else { 0 };
+            nap = if waited > 0 || shared.sleep.is_crowded() { LOOK } else { 2 * nap };
+            let now = CpuTime::of(shared);
+            let idle = now.cores_since(&before) < shared.sleep.cores() as f64 - 0.5;
+            before = now;
+            if (waited > 1 && idle) || waited >= PATIENCE {
+                shared.sleep.cancel(self.index());
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Whether the other workers leave work waiting that this one could take.
+    fn leave_work_waiting(&self) -> bool {
+        let shared = self.shared();
+        shared.has_stealable()
+            || shared.workers().iter().any(|other| {
+                other.index() != self.index()
+                    && other.current_join_stack().is_some_and(JoinStack::has_private)
+            })
+    }
+}
+
+/// What the workers have used of the processor.
+struct CpuTime {
+    at: Instant,
+    used: Duration,
+}
+
+impl CpuTime {
+    fn of(shared: &Shared) -> Self {
+        let times = shared.workers().iter().filter_map(|worker| worker.clock.get()?.time());
+        Self { at: Instant::now(), used: times.sum() }
+    }
+
+    /// How many cores they have kept busy since `before`. 0 where the system does not say.
+    fn cores_since(&self, before: &Self) -> f64 {
+        let time = self.at.saturating_duration_since(before.at).max(Duration::from_nanos(1));
+        self.used.saturating_sub(before.used).as_secs_f64() / time.as_secs_f64()
+    }
+}
