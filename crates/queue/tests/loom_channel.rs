@@ -59,6 +59,28 @@ fn each_receiver_is_woken() {
     });
 }
 
+/// Two items, a receiver that sleeps, and one that spins: the sender may leave both items to the
+/// latter, which leaves one to the other. (One preemption, as above.)
+#[test]
+fn a_spinner_leaves_nothing_behind() {
+    model(1, || {
+        let (sender, receiver) = bounded(2);
+        let sleeper = {
+            let receiver = receiver.clone();
+            thread::spawn(move || receiver.recv().unwrap())
+        };
+        let other = thread::spawn(move || {
+            sender.send(1).unwrap();
+            sender.send(2).unwrap();
+            // Its end would wake the sleeper.
+            sender
+        });
+        let first = receiver.recv().unwrap();
+        assert_eq!(first + sleeper.join().unwrap(), 3);
+        other.join().unwrap();
+    });
+}
+
 /// A batch wakes as many receivers as it has items. (One preemption, as above.)
 #[test]
 fn a_batch_wakes_all_it_serves() {

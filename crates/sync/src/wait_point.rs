@@ -106,6 +106,13 @@ impl WaitPoint {
     /// exchange, or that has issued a full fence since.
     #[inline(always)]
     pub fn notify_one_unfenced(&self) {
+        self.notify_one_unless(|| false);
+    }
+
+    /// The same, unless `others` will see to it that no waiter is left that could go on. They look
+    /// for the change after they have been counted here.
+    #[inline(always)]
+    pub fn notify_one_unless(&self, others: impl FnOnce() -> bool) {
         if cfg!(loom) {
             // The model takes sequentially consistent accesses for acquire and release; it orders
             // by its fences.
@@ -113,7 +120,7 @@ impl WaitPoint {
         }
         // Ordering: SeqCst, after the caller's exchange; pairs with the fence in `join`. Either
         // this load sees the flag, or the last look there sees the change.
-        if self.any.load(Ordering::SeqCst) {
+        if self.any.load(Ordering::SeqCst) && !others() {
             self.notify_one_slow();
         }
     }

@@ -5,7 +5,7 @@ use super::counted::Channel;
 use super::error::{RecvTimeoutError, SendTimeoutError};
 use super::token::{Reservation, Token};
 use super::wait::{Queued, Wait};
-use super::waiters::{self, awaited};
+use super::waiters::{self, End, awaited};
 use crate::mpmc::{Bounded, ReservedSlot, Unbounded};
 use crate::{PopError, PushError, TrustedItems};
 use sateen_base::CachePadded;
@@ -13,7 +13,6 @@ use sateen_base::canary;
 use sateen_base::prim::time::Instant;
 use sateen_base::prim::{Ordering, fence};
 use sateen_base::unwind::run_to_end;
-use sateen_sync::WaitPoint;
 use sateen_sync::wait_queue::Waiter;
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -204,13 +203,13 @@ pub(super) struct Buffered<Q> {
 }
 
 struct Waiting {
-    receivers: WaitPoint,
-    senders: WaitPoint,
+    receivers: End,
+    senders: End,
 }
 
 impl<Q: Buffer> Buffered<Q> {
     pub(super) fn new(queue: Q) -> Self {
-        let waiting = Waiting { receivers: WaitPoint::new(), senders: WaitPoint::new() };
+        let waiting = Waiting { receivers: End::new(), senders: End::new() };
         Self { queue, waiting: CachePadded::new(waiting) }
     }
 
@@ -226,7 +225,7 @@ impl<Q: Buffer> Buffered<Q> {
     pub(super) fn try_send(&self, item: Q::Item) -> Result<(), PushError<Q::Item>> {
         match self.queue.push(item) {
             Ok(()) => {
-                self.waiting.receivers.notify_one_unfenced();
+                self.waiting.receivers.notify_one();
                 Ok(())
             }
             Err(PushError::Full(item)) => {
@@ -242,7 +241,7 @@ impl<Q: Buffer> Buffered<Q> {
     #[cold]
     fn ask_for_room(&self) {
         if self.queue.is_full_behind_reservation() {
-            self.waiting.receivers.notify_one_unfenced();
+            self.waiting.receivers.notify_one();
         }
     }
 
@@ -259,10 +258,10 @@ impl<Q: Buffer> Buffered<Q> {
         let result = self.queue.pop(&mut skipped);
         if Q::LIMITED {
             if skipped > 0 {
-                waiters::notify(&self.waiting.senders, skipped);
+                self.waiting.senders.notify(skipped);
             }
             if result.is_ok() {
-                self.waiting.senders.notify_one_unfenced();
+                self.waiting.senders.notify_one();
             }
         }
         result
@@ -339,7 +338,7 @@ impl<Q: Buffer> Buffered<Q> {
             }
         };
         if let Ok(count) = sent {
-            waiters::notify(&self.waiting.receivers, count);
+            self.waiting.receivers.notify(count);
         }
         sent
     }
@@ -385,7 +384,7 @@ impl<Q: Buffer> Buffered<Q> {
         let result = self.queue.pop_into(buf, max, &mut freed);
         freed += result.unwrap_or(0);
         if Q::LIMITED && freed > 0 {
-            waiters::notify(&self.waiting.senders, freed);
+            self.waiting.senders.notify(freed);
         }
         result
     }
@@ -483,9 +482,9 @@ impl<Q: Buffer> Buffered<Q> {
         if canary!("channel_reserved_silent") {
             return;
         }
-        // Ordering: SeqCst, between the item and the flag: see `notify_one_unfenced`.
+        // Ordering: SeqCst, between the item and the flag: see `WaitPoint::notify_one_unfenced`.
         fence(Ordering::SeqCst);
-        self.waiting.receivers.notify_one_unfenced();
+        self.waiting.receivers.notify_one();
     }
 
     pub(super) fn is_poppable(&self) -> bool {

@@ -32,6 +32,11 @@ impl SpinPhase {
         Self { pauses: 0, started: 0, skipped }
     }
 
+    /// Whether the caller sleeps at once.
+    pub(super) fn is_over(&self) -> bool {
+        self.skipped
+    }
+
     /// Waits a moment; false if it is time to sleep.
     pub(super) fn pause(&mut self) -> bool {
         if cfg!(loom) || self.skipped {

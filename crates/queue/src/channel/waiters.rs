@@ -4,21 +4,119 @@
 //! notifies. So a notification without waiters is one load, and no fence.
 
 use super::spin_phase::{SpinPhase, has_passed};
+use sateen_base::prim::searched::AtomicU32;
 use sateen_base::prim::time::Instant;
+use sateen_base::prim::{Ordering, fence};
+use sateen_base::{CachePadded, canary};
 use sateen_sync::WaitPoint;
 use sateen_sync::park::{self, Awaited};
 use sateen_sync::wait_queue::{Position, Waiter};
+use std::ops::Deref;
 use std::pin::{Pin, pin};
 use std::task::{Context, Poll};
 
-/// Wakes up to `count` waiters. The caller's last exchange of the channel's state was sequentially
-/// consistent.
-pub(super) fn notify(waiters: &WaitPoint, count: usize) {
-    for _ in 0..count {
-        waiters.notify_one_unfenced();
-        if !waiters.has_waiters() {
+/// One end of a channel: who waits there, and who is about to.
+///
+/// A thread that looks again and again before it waits, a *spinner*, takes what comes without being
+/// woken. So a notifier leaves most of what it brings to the spinners, if there are any.
+pub(super) struct End {
+    point: WaitPoint,
+    spinners: CachePadded<Spinners>,
+}
+
+struct Spinners {
+    count: AtomicU32,
+    /// How many notifications have been left to them.
+    left: AtomicU32,
+}
+
+impl End {
+    /// One of so many notifications wakes a sleeper though there are spinners: none sleeps for ever.
+    const WAKE_EVERY: u32 = 128;
+
+    pub(super) fn new() -> Self {
+        let spinners = Spinners { count: AtomicU32::new(0), left: AtomicU32::new(0) };
+        Self { point: WaitPoint::new(), spinners: CachePadded::new(spinners) }
+    }
+
+    /// Wakes a waiter, unless a spinner looks again anyway. The caller's last exchange of the
+    /// channel's state was sequentially consistent.
+    #[inline(always)]
+    pub(super) fn notify_one(&self) {
+        self.point.notify_one_unless(|| self.is_spun_at());
+    }
+
+    /// Wakes up to `count` waiters, as above.
+    pub(super) fn notify(&self, count: usize) {
+        for _ in 0..count {
+            self.notify_one();
+            if !self.point.has_waiters() {
+                return;
+            }
+        }
+    }
+
+    /// Whether a spinner sees to what has come.
+    #[cold]
+    fn is_spun_at(&self) -> bool {
+        // Ordering: SeqCst, after the caller's exchange. A spinner that this counts leaves after
+        // this load, and looks for what the exchange brought then.
+        self.spinners.count.load(Ordering::SeqCst) != 0
+            && (cfg!(loom)
+                || !self
+                    .spinners
+                    .left
+                    .fetch_add(1, Ordering::Relaxed)
+                    .is_multiple_of(Self::WAKE_EVERY))
+    }
+
+    /// As a spinner, calls `attempt` until it returns a result or it is time to sleep.
+    fn spin<R>(&self, mut phase: SpinPhase, attempt: &mut impl FnMut() -> Option<R>) -> Option<R> {
+        let _spinner = Spinner::new(&self.spinners.count);
+        while phase.pause() {
+            if let Some(result) = attempt() {
+                return Some(result);
+            }
+        }
+        None
+    }
+
+    /// What notifiers left to the caller while it was a spinner, it leaves to others.
+    fn pass_on(&self, ready: impl Fn() -> bool) {
+        if canary!("channel_spinner_forgets") {
             return;
         }
+        // Ordering: SeqCst, between the end of the spinning and the looks. Either a notifier has
+        // not counted the caller, or the caller sees what that notifier brought.
+        fence(Ordering::SeqCst);
+        if self.point.has_waiters() && ready() {
+            self.notify_one();
+        }
+    }
+}
+
+impl Deref for End {
+    type Target = WaitPoint;
+
+    fn deref(&self) -> &WaitPoint {
+        &self.point
+    }
+}
+
+/// A caller that counts as a spinner.
+struct Spinner<'a>(&'a AtomicU32);
+
+impl<'a> Spinner<'a> {
+    fn new(count: &'a AtomicU32) -> Self {
+        count.fetch_add(1, Ordering::SeqCst);
+        Self(count)
+    }
+}
+
+impl Drop for Spinner<'_> {
+    fn drop(&mut self) {
+        // Ordering: SeqCst, before the looks that follow: see `End::pass_on`.
+        self.0.fetch_sub(1, Ordering::SeqCst);
     }
 }
 
@@ -26,29 +124,39 @@ pub(super) fn notify(waiters: &WaitPoint, count: usize) {
 ///
 /// `attempt` is called first, whenever the caller is woken, and when `ready` returns true.
 pub(super) fn block<R>(
-    waiters: &WaitPoint,
+    end: &End,
     what: Awaited,
     deadline: Option<Instant>,
     ready: impl Fn() -> bool,
     mut attempt: impl FnMut() -> Option<R>,
 ) -> Option<R> {
-    let mut spin = SpinPhase::new(deadline);
-    loop {
-        if let Some(result) = attempt() {
-            return Some(result);
-        }
-        if !spin.pause() {
-            break;
-        }
+    if let Some(result) = attempt() {
+        return Some(result);
     }
-    if deadline.is_some_and(has_passed) {
-        return None;
+    let phase = SpinPhase::new(deadline);
+    let spins = !phase.is_over();
+    let mut result = if spins { end.spin(phase, &mut attempt) } else { None };
+    if result.is_none() && !deadline.is_some_and(has_passed) {
+        result = sleep(end, what, deadline, &ready, attempt);
     }
-    let mut waiter = pin!(waiters.waiter());
+    if spins {
+        end.pass_on(ready);
+    }
+    result
+}
+
+fn sleep<R>(
+    end: &End,
+    what: Awaited,
+    deadline: Option<Instant>,
+    ready: impl Fn() -> bool,
+    mut attempt: impl FnMut() -> Option<R>,
+) -> Option<R> {
+    let mut waiter = pin!(end.waiter());
     let mut position = Position::Back;
     park::waiting_for(what, || {
         loop {
-            if waiters.enqueue(waiter.as_mut(), position, park::current_waker(), &ready) {
+            if end.enqueue(waiter.as_mut(), position, park::current_waker(), &ready) {
                 waiter.as_mut().wait_joined(deadline);
                 // A waiter that was woken and comes too late has waited long already.
                 position = Position::Front;
