@@ -61,13 +61,11 @@ impl End {
     fn is_spun_at(&self) -> bool {
         // Ordering: SeqCst, after the caller's exchange. A spinner that this counts leaves after
         // this load, and looks for what the exchange brought then.
-        self.spinners.count.load(Ordering::SeqCst) != 0
-            && (cfg!(loom)
-                || !self
-                    .spinners
-                    .left
-                    .fetch_add(1, Ordering::Relaxed)
-                    .is_multiple_of(Self::WAKE_EVERY))
+        if self.spinners.count.load(Ordering::SeqCst) == 0 {
+            return false;
+        }
+        let left = self.spinners.left.fetch_add(1, Ordering::Relaxed);
+        cfg!(loom) || !left.is_multiple_of(Self::WAKE_EVERY)
     }
 
     /// As a spinner, calls `attempt` until it returns a result or it is time to sleep.
@@ -135,14 +133,25 @@ pub(super) fn block<R>(
     }
     let phase = SpinPhase::new(deadline);
     let spins = !phase.is_over();
-    let mut result = if spins { end.spin(phase, &mut attempt) } else { None };
-    if result.is_none() && !deadline.is_some_and(has_passed) {
-        result = sleep(end, what, deadline, &ready, attempt);
+    let ready = &ready;
+    let _passes_on = spins.then(|| PassOn { end, ready });
+    let spun = if spins { end.spin(phase, &mut attempt) } else { None };
+    if spun.is_some() || deadline.is_some_and(has_passed) {
+        return spun;
     }
-    if spins {
-        end.pass_on(ready);
+    sleep(end, what, deadline, ready, attempt)
+}
+
+/// Calls [`End::pass_on`], also if an iterator of items panics.
+struct PassOn<'a, F: Fn() -> bool> {
+    end: &'a End,
+    ready: &'a F,
+}
+
+impl<F: Fn() -> bool> Drop for PassOn<'_, F> {
+    fn drop(&mut self) {
+        self.end.pass_on(self.ready);
     }
-    result
 }
 
 fn sleep<R>(
