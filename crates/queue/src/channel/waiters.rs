@@ -32,7 +32,7 @@ struct Spinners {
 
 impl End {
     /// One of so many notifications wakes a sleeper though there are spinners: none sleeps for ever.
-    const WAKE_EVERY: u32 = 128;
+    const WAKE_EVERY: u32 = 32;
 
     pub(super) fn new() -> Self {
         let spinners = Spinners { count: AtomicU32::new(0), left: AtomicU32::new(0) };
