@@ -42,10 +42,10 @@ impl Owner {
     /// and at the end of the runtime, then comes back.
     #[cold]
     pub(crate) fn idle(&self) -> Option<Entry> {
-        if self.shared().is_orphan() {
-            return self.idle_alone();
-        }
         loop {
+            if self.shared().is_orphan() {
+                return self.idle_alone();
+            }
             if self.rest() {
                 return None;
             }
