@@ -102,8 +102,9 @@ impl Builder {
     /// The number of workers, 1 to [`MAX_WORKERS`]. Default: the environment variable
     /// `SATEEN_WORKERS`, or else as many as can run at once (affinity and cgroup limits counted).
     ///
-    /// Of more workers than can run at once, the surplus is woken when the others leave work waiting
-    /// for about 2 ms because they are blocked in the system, or for about 8 ms because they compute.
+    /// Of more workers than can run at once, the surplus is woken when the others leave work
+    /// waiting: for about 2 ms because they are blocked in the system, or for about 8 ms because
+    /// they compute.
     pub fn workers(mut self, workers: usize) -> Self {
         self.workers = Some(workers);
         self

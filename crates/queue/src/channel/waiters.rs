@@ -31,7 +31,7 @@ struct Spinners {
 }
 
 impl End {
-    /// One of so many notifications wakes a sleeper though there are spinners: none sleeps for ever.
+    /// One of so many notifications wakes a sleeper beside spinners: none sleeps for ever.
     const WAKE_EVERY: u32 = 32;
 
     pub(super) fn new() -> Self {

@@ -73,7 +73,7 @@ impl Future for Acquire<'_> {
         let mut waiter = unsafe { Pin::new_unchecked(&mut this.waiter) };
         while this.stage == Stage::Head {
             ready!(waiter.as_mut().poll_wait(cx));
-            // A head that was woken for a change finds the lock taken again by a newcomer, at times.
+            // A head that was woken for a change may find the lock taken by a newcomer.
             let again = this.lost > 0 && kind != Kind::Upgrade;
             let phase = if again { SpinPhase::of(this.blocks) } else { SpinPhase::over() };
             if raw.spin(kind, true, phase) {
