@@ -184,12 +184,12 @@ impl Owner {
     }
 
     /// Whether this worker can see something to take, to give away, to rest for, or to end for.
-    fn sees_work(&self) -> bool {
+    pub(crate) fn sees_work(&self) -> bool {
         self.sees_own_work() || !self.is_alone() && self.shared().has_stealable()
     }
 
     /// The same without what others could take as well.
-    fn sees_own_work(&self) -> bool {
+    pub(crate) fn sees_own_work(&self) -> bool {
         self.has_own_arrivals()
             || self.policy_has_ready()
             || self.has_stack_to_give()
@@ -204,30 +204,26 @@ impl Owner {
             return;
         }
         self.counters.parks.bump();
+        if self.look_out() {
+            return;
+        }
         shared.stall.rests(Rest::Sleep);
         self.sleep_announced();
+        shared.stall.wakes(Rest::Sleep);
         // It was woken for work, but there is no core for it: it looks out, so that no other worker
         // is woken.
-        if shared.sleep.lacks_lookout() && shared.sleep.announce(me, || self.sees_own_work()) {
-            self.sleep_announced();
+        let looks_out = || shared.sleep.announce(me, || self.sees_own_work()) && !self.look_out();
+        if shared.sleep.lacks_lookout() && looks_out() {
+            shared.sleep.cancel(me);
         }
-        shared.stall.wakes(Rest::Sleep);
     }
 
     fn sleep_announced(&self) {
         let shared = self.shared();
         let timer = self.watch_timers();
         let limit = timer.map_or(PROVISIONAL_SLEEP, |left| left.min(PROVISIONAL_SLEEP));
-        if !shared.is_closing() && !self.is_alone() {
-            if shared.sleep.begin_lookout() {
-                let rises = self.look_out();
-                shared.sleep.end_lookout();
-                if rises {
-                    return;
-                }
-            } else if self.sleep_for(Some(limit)) {
-                return;
-            }
+        if !shared.is_closing() && !self.is_alone() && self.sleep_for(Some(limit)) {
+            return;
         }
         while self.sleep_for_good() {}
     }

@@ -21,13 +21,30 @@ const LONGEST: Duration = Duration::from_millis(16);
 const PATIENCE: u32 = 8;
 
 impl Owner {
-    /// Looks out until there have been cores to spare for a while. Returns whether the worker gets
-    /// up; its announcement is taken back then.
+    /// An announced worker looks out, if a lookout is wanted, until there have been cores to spare
+    /// for a while. Returns whether it got up; its announcement is taken back then.
+    ///
+    /// While a worker is starved nobody looks out. The starved worker has to know that a sleeper
+    /// leaves no work waiting, and this one does.
     pub(crate) fn look_out(&self) -> bool {
+        let shared = self.shared();
+        let wanted = !shared.is_closing() && !self.is_alone() && !shared.stall.any_starved();
+        if !wanted || !shared.sleep.begin_lookout() {
+            return false;
+        }
+        let gets_up = self.wait_for_cores();
+        shared.sleep.end_lookout();
+        // Publishers have relied on the lookout until now: it looks once more.
+        let me = self.index();
+        gets_up || !shared.sleep.cancel(me) || !shared.sleep.announce(me, || self.sees_work())
+    }
+
+    /// Returns true when this worker is notified, or gets up and has taken its announcement back.
+    fn wait_for_cores(&self) -> bool {
         let shared = self.shared();
         let mut before = CpuTime::of(shared);
         let (mut waited, mut nap) = (0, LOOK);
-        while nap <= LONGEST && !shared.is_closing() {
+        while nap <= LONGEST && !shared.is_closing() && !shared.stall.any_starved() {
             let timer = self.watch_timers();
             if timer.is_some_and(|left| left.is_zero()) {
                 break;
@@ -40,7 +57,7 @@ impl Owner {
             let now = CpuTime::of(shared);
             let idle = now.cores_since(&before) < shared.sleep.cores() as f64 - 0.5;
             before = now;
-            if (waited > 1 && idle) || waited >= PATIENCE {
+            if (waited > 1 && idle) || waited >= PATIENCE || self.sees_own_work() {
                 shared.sleep.cancel(self.index());
                 return true;
             }
@@ -71,7 +88,9 @@ impl CpuTime {
         Self { at: Instant::now(), used: times.sum() }
     }
 
-    /// How many cores they have kept busy since `before`. 0 where the system does not say.
+    /// How many cores they have kept busy since `before`. 0 where the system does not say, and less
+    /// than in truth in a strict runtime, whose tasks have threads of their own: then the lookout
+    /// gets up too early.
     fn cores_since(&self, before: &Self) -> f64 {
         let time = self.at.saturating_duration_since(before.at).max(Duration::from_nanos(1));
         self.used.saturating_sub(before.used).as_secs_f64() / time.as_secs_f64()

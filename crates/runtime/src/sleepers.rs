@@ -118,9 +118,9 @@ impl Sleepers {
 
     // ---- for publishers ----
 
-    /// Wakes one sleeper for what was just published, unless some worker searches anyway: the
-    /// searcher will wake the next. Nor if all cores have workers, and a lookout looks soon.
-    /// Returns whether it woke one. The caller has fenced after it published.
+    /// Wakes one sleeper for what was just published. It wakes none if some worker searches anyway,
+    /// which will wake the next; nor if all cores have workers, and a lookout looks soon. Returns
+    /// whether it woke one. The caller has fenced after it published.
     #[inline]
     pub fn wake_searcher(&self) -> bool {
         // Ordering: Relaxed; the caller's fence orders these after its publication. Work that is
@@ -229,8 +229,8 @@ impl Sleepers {
             && !lookout.swap(true, Ordering::Relaxed)
     }
 
-    /// The caller is the lookout no more. It searches, or calls [`Sleepers::ask`], before it sleeps
-    /// again: publishers have relied on it until now.
+    /// The caller is the lookout no more. It searches, announces itself anew, or calls
+    /// [`Sleepers::ask`] before it sleeps again: publishers have relied on it until now.
     pub fn end_lookout(&self) {
         if !canary!("sleep_lookout_stays") {
             // Ordering: SeqCst as in `end_search`.
@@ -251,9 +251,9 @@ impl Sleepers {
         self.slots.sleep(me, limit)
     }
 
-    /// Takes the announcement back.
-    pub fn cancel(&self, me: usize) {
-        self.slots.cancel(me);
+    /// Takes the announcement back. Returns false if a notification had been given to it.
+    pub fn cancel(&self, me: usize) -> bool {
+        self.slots.cancel(me)
     }
 }
 

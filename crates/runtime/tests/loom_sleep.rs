@@ -83,6 +83,12 @@ impl Model {
         self.sleepers.wake_searcher();
     }
 
+    /// Puts something into the queue as a worker does.
+    fn enqueue(&self) {
+        self.queue.store(1, Relaxed);
+        offer::wake(&self.requests, &self.sleepers);
+    }
+
     /// Whether the youngest job still belongs to the owner.
     fn pop(&self) -> bool {
         self.stack.pop() || offer::reclaim(&self.stack, || Some((&self.requests, &self.sleepers)))
@@ -120,16 +126,22 @@ impl Model {
             if found {
                 return;
             }
-            if self.sleepers.announce(me, || self.has_stealable()) {
-                if self.sleepers.begin_lookout() {
-                    self.sleepers.end_lookout();
-                }
+            if self.sleepers.announce(me, || self.has_stealable()) && !self.look_out(me) {
                 while self.sleep_for_good(me) {}
             }
             // Lets the holder of the stack's lock go on.
             thread::yield_now();
             self.sleepers.begin_search();
         }
+    }
+
+    /// As in `lookout.rs`: whether it got up.
+    fn look_out(&self, me: usize) -> bool {
+        if !self.sleepers.begin_lookout() {
+            return false;
+        }
+        self.sleepers.end_lookout();
+        !self.sleepers.cancel(me) || !self.sleepers.announce(me, || self.has_stealable())
     }
 
     fn sleep_for_good(&self, me: usize) -> bool {
@@ -161,63 +173,42 @@ impl Model {
     }
 }
 
-/// The owner pushes one job and stays busy. Whenever that happens, the sleeper gets the job.
-#[test]
-fn a_private_job_is_not_slept_through() {
-    model(3, || {
-        let model = Model::new(0);
+/// The owner publishes something and stays busy, beside a worker that falls asleep.
+fn a_sleeper_gets_it(cores: usize, publish: fn(&Model)) {
+    model(3, move || {
+        let model = Model::on(cores, 0);
         let sleeper = thread::spawn({
             let model = Arc::clone(&model);
             move || model.find(A)
         });
-        model.push(0);
+        publish(&model);
         sleeper.join().unwrap();
     });
+}
+
+/// The owner pushes one job and stays busy. Whenever that happens, the sleeper gets the job.
+#[test]
+fn a_private_job_is_not_slept_through() {
+    a_sleeper_gets_it(2, |model| model.push(0));
 }
 
 /// As above, for a queue from which every worker takes. The sleeper may be searching, announcing
 /// itself, or asleep.
 #[test]
 fn a_queued_job_is_not_slept_through() {
-    model(3, || {
-        let model = Model::new(0);
-        let sleeper = thread::spawn({
-            let model = Arc::clone(&model);
-            move || model.find(A)
-        });
-        model.queue.store(1, Relaxed);
-        offer::wake(&model.requests, &model.sleepers);
-        sleeper.join().unwrap();
-    });
+    a_sleeper_gets_it(2, Model::enqueue);
 }
 
 /// As above, where one core has a worker already: the owner may wake none and rely on the lookout.
 #[test]
 fn a_lookout_leaves_no_job_behind() {
-    model(3, || {
-        let model = Model::on(1, 0);
-        let sleeper = thread::spawn({
-            let model = Arc::clone(&model);
-            move || model.find(A)
-        });
-        model.queue.store(1, Relaxed);
-        offer::wake(&model.requests, &model.sleepers);
-        sleeper.join().unwrap();
-    });
+    a_sleeper_gets_it(1, Model::enqueue);
 }
 
 /// The same for a job of a join stack, which the owner makes public by request.
 #[test]
 fn a_lookout_leaves_no_private_job_behind() {
-    model(3, || {
-        let model = Model::on(1, 0);
-        let sleeper = thread::spawn({
-            let model = Arc::clone(&model);
-            move || model.find(A)
-        });
-        model.push(0);
-        sleeper.join().unwrap();
-    });
+    a_sleeper_gets_it(1, |model| model.push(0));
 }
 
 /// Against a submission with its full fence, the first step alone is enough for a long sleep.
