@@ -15,7 +15,7 @@ use std::ops::Deref;
 use std::pin::{Pin, pin};
 use std::task::{Context, Poll};
 
-/// One end of a channel: who waits there, and who is about to.
+/// One end of a channel: the callers that wait there, and those that are about to.
 ///
 /// A thread that looks again and again before it waits, a *spinner*, takes what comes without being
 /// woken. So a notifier leaves most of what it brings to the spinners, if there are any.
