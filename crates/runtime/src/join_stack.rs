@@ -55,9 +55,15 @@ struct Public {
 pub struct JoinStack {
     /// One past the youngest job. On a line that only its owner writes.
     top: CachePadded<AtomicPtr<Slot>>,
-    /// Pops that reach below this take the slow path. On a line that is seldom written.
-    floor: CachePadded<AtomicPtr<Slot>>,
+    /// On a line that is seldom written.
+    bounds: CachePadded<Bounds>,
     public: CachePadded<Public>,
+}
+
+#[derive(Debug)]
+struct Bounds {
+    /// Pops that reach below this take the slow path.
+    floor: AtomicPtr<Slot>,
     base: AtomicPtr<Slot>,
 }
 
@@ -83,14 +89,16 @@ impl JoinStack {
         let none = std::ptr::null_mut();
         Self {
             top: CachePadded::new(AtomicPtr::new(none)),
-            floor: CachePadded::new(AtomicPtr::new(none)),
+            bounds: CachePadded::new(Bounds {
+                floor: AtomicPtr::new(none),
+                base: AtomicPtr::new(none),
+            }),
             public: CachePadded::new(Public {
                 lock: RawSpinLock::new(),
                 head: AtomicPtr::new(none),
                 split: AtomicPtr::new(none),
                 listed: AtomicBool::new(false),
             }),
-            base: AtomicPtr::new(none),
         }
     }
 
@@ -101,7 +109,7 @@ impl JoinStack {
     pub unsafe fn move_to(&self, base: *mut Slot) {
         self.public.lock.acquire();
         // Ordering: Relaxed throughout; the lock publishes it, and the owner is the caller.
-        self.base.store(base, Ordering::Relaxed);
+        self.bounds.base.store(base, Ordering::Relaxed);
         self.top.store(base, Ordering::Relaxed);
         self.public.head.store(base, Ordering::Relaxed);
         self.set_split(base);
@@ -113,7 +121,7 @@ impl JoinStack {
         // Ordering: Relaxed; thieves read it under the lock, and fences order the owner's pop.
         self.public.split.store(split, Ordering::Relaxed);
         let floor = if cfg!(loom) || fence::is_asymmetric() { split } else { beyond() };
-        self.floor.store(floor, Ordering::Relaxed);
+        self.bounds.floor.store(floor, Ordering::Relaxed);
     }
 
     /// Pushes `job`. Owner only.
@@ -144,7 +152,7 @@ impl JoinStack {
         if !canary!("join_stack_pop_no_fence") {
             fence::light();
         }
-        top >= self.floor.load(Ordering::Relaxed)
+        top >= self.bounds.floor.load(Ordering::Relaxed)
     }
 
     /// The rest of a pop that [`JoinStack::pop`] could not finish. True: the job is still ours.
@@ -224,7 +232,7 @@ impl JoinStack {
     #[inline]
     pub fn is_bare(&self) -> bool {
         // Ordering: Relaxed, the owner's own words.
-        self.top.load(Ordering::Relaxed) == self.base.load(Ordering::Relaxed)
+        self.top.load(Ordering::Relaxed) == self.bounds.base.load(Ordering::Relaxed)
     }
 
     /// One past the youngest slot in use, as a number to compare. Owner only.
@@ -306,7 +314,7 @@ impl JoinStack {
             // owner sees the new floor and waits for the lock. (Without asymmetric fences every pop
             // waits.)
             if cfg!(loom) || fence::is_asymmetric() {
-                self.floor.store(seen, Ordering::Relaxed);
+                self.bounds.floor.store(seen, Ordering::Relaxed);
             }
             if !canary!("join_stack_force_no_fence") {
                 fence::heavy();

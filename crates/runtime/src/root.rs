@@ -24,6 +24,8 @@ use std::ptr::NonNull;
 
 /// Fibers kept with their stacks at the base of the scheduling loop.
 const IDLE_FIBERS: usize = 16;
+/// New fibers for which the allocator is made to grow at once.
+const FIBERS_PER_GROWTH: usize = 64;
 
 /// A worker thread's life.
 pub(crate) fn worker_main(shared: Arc<Shared>, index: usize) {
@@ -207,6 +209,9 @@ fn bare_fiber(worker: &Owner) -> Option<&'static Fiber> {
         Some(fiber) => fiber,
         None => {
             shared.fibers.lock().try_reserve(1).ok()?;
+            if shared.fibers.lock().len() % FIBERS_PER_GROWTH == FIBERS_PER_GROWTH - 1 {
+                grow_heap();
+            }
             let fiber = Fiber::new(worker, Arc::clone(shared));
             let address = Arc::as_ptr(&fiber);
             shared.fibers.lock().push(fiber);
@@ -215,6 +220,17 @@ fn bare_fiber(worker: &Owner) -> Option<&'static Fiber> {
     };
     // SAFETY: fibers live as long as the runtime.
     Some(unsafe { &*fiber })
+}
+
+/// Makes the allocator grow once for many fibers. The GNU one grows the heap of a thread by just
+/// what is missing. So every fourth fiber cost a system call that changes a mapping, and such a
+/// call holds up the page faults of all threads.
+#[cold]
+fn grow_heap() {
+    let mut room = Vec::<u8>::new();
+    // Without memory for it the fibers take theirs one by one.
+    _ = room.try_reserve_exact(FIBERS_PER_GROWTH * size_of::<Fiber>() * 3 / 2);
+    drop(std::hint::black_box(room));
 }
 
 /// Starts `task`, which asks for a larger stack than others have, on a stack of its own. If there

@@ -2,6 +2,7 @@
 
 use super::Os;
 use super::unix;
+use super::valgrind;
 use crate::prim::time::Duration;
 use std::io;
 use std::sync::OnceLock;
@@ -15,6 +16,8 @@ const MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED: libc::c_int = 1 << 4;
 /// Makes pages inaccessible without splitting the mapping (Linux 6.13), so that a million stacks
 /// stay within the map count. Fails on older kernels and on locked memory.
 const MADV_GUARD_INSTALL: libc::c_int = 102;
+/// Instead of a descriptor of the process: the process itself (Linux 6.14).
+const PIDFD_SELF: libc::c_int = -10_000;
 
 fn membarrier(command: libc::c_int) -> libc::c_long {
     // SAFETY: the call takes no pointers; an unknown command is refused with an error.
@@ -145,6 +148,28 @@ impl Os for Linux {
             return Err(io::Error::last_os_error());
         }
         Ok(())
+    }
+
+    unsafe fn guard_each(at: *mut u8, len: usize, stride: usize, count: usize) -> usize {
+        const MOST: usize = 64;
+        let mut done = 0;
+        // Valgrind does not know the call, and says so at length.
+        while done < count && !valgrind::is_running() {
+            let part = |index| at.wrapping_add((done + index) * stride).cast();
+            let parts: [_; MOST] =
+                std::array::from_fn(|index| libc::iovec { iov_base: part(index), iov_len: len });
+            let n = MOST.min(count - done);
+            let (call, advice) = (libc::SYS_process_madvise, MADV_GUARD_INSTALL);
+            // SAFETY: passed on to the caller. The kernel reads the list; what it does not know it
+            // refuses.
+            let bytes = unsafe { libc::syscall(call, PIDFD_SELF, parts.as_ptr(), n, advice, 0) };
+            let guarded = usize::try_from(bytes).unwrap_or(0) / len;
+            done += guarded;
+            if guarded < n {
+                break;
+            }
+        }
+        done
     }
 
     unsafe fn protect(at: *mut u8, len: usize) -> io::Result<()> {

@@ -71,6 +71,14 @@ trait Os {
     unsafe fn guard(_at: *mut u8, _len: usize) -> io::Result<()> {
         Err(io::ErrorKind::Unsupported.into())
     }
+    /// [`Os::guard`] for `count` stretches, one every `stride` bytes, in one call. Returns how many
+    /// it made, from the first on.
+    ///
+    /// # Safety
+    /// As for [`Os::guard`].
+    unsafe fn guard_each(_at: *mut u8, _len: usize, _stride: usize, _count: usize) -> usize {
+        0
+    }
     /// Makes whole pages inaccessible by their protection.
     ///
     /// # Safety

@@ -8,8 +8,9 @@
 //! ```
 //!
 //! Neighbours share the guard between them, and slabs that follow each other are one mapping to the
-//! kernel. So a million stacks take some ten thousand system calls and one guard each, and a
-//! handful of mappings.
+//! kernel. So a million stacks take a handful of mappings, and about one system call for ten. (One
+//! call for each slab that also gave the stacks their first pages was tried. It took a third more
+//! time than the page faults that it saved.)
 //!
 //! A stack has one of three states; all moves are under the lock of the pool:
 //!
@@ -421,10 +422,8 @@ impl Slab {
         let stride = size + guard_size;
         let map = reserve(stacks * stride + guard_size)?;
         if let Some(how) = guard {
-            for index in 0..=stacks {
-                // SAFETY: not part of any stack.
-                unsafe { map.guard(index * stride, guard_size, how)? };
-            }
+            // SAFETY: not part of any stack.
+            unsafe { map.guard_each(guard_size, stride, stacks + 1, how)? };
         }
         let (cold, dirty, position) = (Cell::new(0), Cell::new(0), Cell::new(0));
         Ok(Box::new(Self { map, stacks, stride, guard: guard_size, cold, dirty, position }))
