@@ -23,11 +23,19 @@ pub enum WorkKind {
     Scoped,
     /// Other work that cannot fail: branches, calls from outside, futures.
     Nested,
+    /// A call of a task that helps while it waits. It lies here though there is a stack for it: a
+    /// task that it helps may take it.
+    Called,
     /// A spawned task, which can fail for want of a stack.
     Task,
 }
 
-const KINDS: usize = 3;
+const KINDS: usize = 4;
+
+impl WorkKind {
+    /// What cannot fail.
+    pub const NESTED: [Self; 3] = [Self::Nested, Self::Called, Self::Scoped];
+}
 
 /// See the [module's documentation](self).
 #[derive(Debug)]
@@ -136,6 +144,14 @@ impl<E: Copy> Aside<E> {
             lists.of[kind as usize].iter().any(|put| put.is_for(index))
         };
         self.count() != 0 && self.with(|lists| kinds.iter().any(|&kind| has(lists, kind)))
+    }
+
+    /// Takes the first call that is `mine`. While `mine` runs, what the call keeps is there.
+    pub fn take_called(&self, mine: impl Fn(E) -> bool) -> Option<E> {
+        if self.count() == 0 {
+            return None;
+        }
+        self.with(|lists| lists.take(WorkKind::Called as usize, |put| mine(put.entry)))
     }
 
     /// Takes the first scoped job that is `mine`. If this misses a put, that put's `look` sees all

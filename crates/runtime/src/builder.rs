@@ -57,6 +57,7 @@ pub struct Builder {
     report_blocked: bool,
     blocking: blocking::Limits,
     strict: bool,
+    keep_threads: bool,
     substitutes: Option<usize>,
     on_arrival: Option<Box<dyn Fn() + Send + Sync>>,
 }
@@ -71,6 +72,7 @@ impl std::fmt::Debug for Builder {
             .field("max_stacks", &self.max_stacks)
             .field("policy", &self.policy)
             .field("strict", &self.strict)
+            .field("keep_threads", &self.keep_threads)
             .field("substitutes", &self.substitutes)
             .finish_non_exhaustive()
     }
@@ -92,6 +94,7 @@ impl Default for Builder {
             report_blocked: false,
             blocking: blocking::Limits::default(),
             strict: false,
+            keep_threads: false,
             substitutes: None,
             on_arrival: None,
         }
@@ -310,6 +313,45 @@ impl Builder {
         self
     }
 
+    /// Makes each wait of a task keep its worker's thread, as in
+    /// [`no_suspend`](crate::no_suspend), for code that was not made for tasks. Default: off.
+    ///
+    /// Such code holds a lock of `std` or `parking_lot` across a parallel call, or sets a
+    /// thread-local, makes the call, and restores it.
+    ///
+    /// | While a task waits | |
+    /// |---|---|
+    /// | for its branches, scope or loop | its thread runs parts of these, and nothing else |
+    /// | for anything else | its thread sleeps |
+    /// | so what is set and restored around a call | is found again after it, on the same thread |
+    /// | and a lock that is held across a join, a fork, a loop or a scope | cannot hang by it |
+    ///
+    /// At most as many tasks wait at once as there are workers and
+    /// [substitutes](Self::substitutes); the others start later. So a task must not wait for one that has not started, unless it
+    /// joins that.
+    ///
+    /// # Cost
+    /// A wait costs two thread switches, some microseconds, instead of some nanoseconds.
+    ///
+    /// ```
+    /// use std::sync::Mutex;
+    /// let runtime = sateen::Runtime::builder().workers(2).keep_threads(true).build()?;
+    /// let total = Mutex::new(0);
+    /// runtime.install(|| {
+    ///     sateen::par_for(0..100, |i| {
+    ///         let mut total = total.lock().unwrap();
+    ///         let sum = sateen::par_reduce(0..i, || 0, |j| j, |a, b| a + b);
+    ///         *total += sum;
+    ///     });
+    /// });
+    /// assert_eq!(*total.lock().unwrap(), (0..100).map(|i| (0..i).sum::<usize>()).sum());
+    /// # Ok::<(), sateen::BuildError>(())
+    /// ```
+    pub fn keep_threads(mut self, keep: bool) -> Self {
+        self.keep_threads = keep;
+        self
+    }
+
     /// The most substitutes that work while others are blocked in
     /// [`no_suspend`](crate::no_suspend), one for each. Default: as many as workers, but at most 4.
     ///
@@ -355,6 +397,8 @@ impl Builder {
         });
         let setup = Setup {
             threads: None,
+            keeps_threads: false,
+            moves_work: false,
             hooks: Hooks::default(),
             spin: Duration::ZERO,
             alarm,
@@ -398,7 +442,8 @@ impl Builder {
         let strict = self.strict | strict_by_variable()?;
         let overhead = if strict { THREAD_OVERHEAD } else { 0 };
         let stacks = make_stacks(self.stacks, self.stack_size, self.max_stacks, count, overhead)?;
-        let substitutes = match self.policy.0.moves_work() {
+        let moves_work = self.policy.0.moves_work();
+        let substitutes = match moves_work {
             true => self.substitutes.unwrap_or(SUBSTITUTES.min(count)).min(MAX_WORKERS - count),
             false => 0,
         };
@@ -415,6 +460,8 @@ impl Builder {
         let threads = strict.then(Threads::new);
         let setup = Setup {
             threads,
+            keeps_threads: self.keep_threads,
+            moves_work,
             hooks: self.hooks,
             spin: self.spin,
             alarm,

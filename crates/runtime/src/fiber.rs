@@ -27,12 +27,14 @@ use crate::time::Limit;
 use crate::wait_record::{Wait, WaitRecord};
 use crate::waker;
 use crate::worker::{Owner, Worker};
+use sateen_base::SpinLock;
 use sateen_base::prim::thread;
-use sateen_base::prim::time::Instant;
+use sateen_base::prim::time::{Duration, Instant};
 use sateen_base::prim::{Arc, AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering, UnsafeCell};
 use sateen_base::tsc;
 use sateen_sync::park::{Awaited, Identity, ThreadParker};
 use std::cell::Cell;
+use std::panic::Location;
 
 /// What the root learns when a fiber switches back to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,10 +59,12 @@ pub(crate) struct Fiber {
     number: u32,
     /// The task that runs here, or whose branch does; null for none. Written by the fiber's worker.
     task: AtomicPtr<Header>,
-    /// The task whose branches lie on the join stack. Changes only while that is bare.
-    owning_task: AtomicPtr<Header>,
     /// The number of what runs here, 0 for nothing. Written with `running`.
     id: AtomicU64,
+    /// Where the task here was spawned; null for none. Written with `running`.
+    location: AtomicPtr<Location<'static>>,
+    /// The task's name, if it has one.
+    name: SpinLock<Option<std::sync::Arc<str>>>,
     /// What the fiber waits for. Written by the fiber.
     wait: WaitRecord,
     /// The waits around that one, outermost first. The fiber's alone.
@@ -77,6 +81,10 @@ pub(crate) struct Fiber {
     limit: Cell<*const Limit>,
     /// How many [`no_suspend`](crate::no_suspend)s deep. The fiber's alone.
     no_suspends: Cell<u32>,
+    /// `name` is not none.
+    has_name: Cell<bool>,
+    /// How often the present wait has [looked for something to help with](crate::help) in vain.
+    naps: Cell<u32>,
     /// The present wait keeps the thread, which waits at `thread`.
     blocking: AtomicBool,
     thread: ThreadParker,
@@ -89,10 +97,15 @@ pub(crate) struct Fiber {
     me: Cell<*const Fiber>,
 }
 
+/// How long a wait in which a fiber helps sleeps between two looks, at first. The time doubles
+/// [`DOUBLINGS`] times.
+const NAP: Duration = Duration::from_micros(250);
+const DOUBLINGS: u32 = 5;
+
 /// How many fibers have been made.
 static FIBERS: AtomicU32 = AtomicU32::new(0);
 
-// SAFETY: other threads use `join_stack`, `park_word`, `next`, `task`, `owning_task`, `id`, `wait`,
+// SAFETY: other threads use `join_stack`, `park_word`, `next`, `task`, `id`, `wait`,
 // `kept`, `blocking` and `thread`, which are Sync. They also use `number`, `shared`, `me` and the
 // `Worker` behind `owner`, which do not change after `new`. That worker lives as long as `shared`.
 // The rest belongs to the worker's thread.
@@ -102,6 +115,7 @@ unsafe impl Sync for Fiber {}
 
 impl Fiber {
     pub(crate) fn new(owner: &Owner, shared: Arc<Shared>) -> Arc<Self> {
+        let keeps = shared.keeps_threads;
         let fiber = Arc::new(Self {
             join_stack: JoinStack::new(),
             park_word: ParkWord::new(),
@@ -111,8 +125,9 @@ impl Fiber {
             // Ordering: Relaxed; only uniqueness counts.
             number: FIBERS.fetch_add(1, Ordering::Relaxed),
             task: AtomicPtr::new(std::ptr::null_mut()),
-            owning_task: AtomicPtr::new(std::ptr::null_mut()),
             id: AtomicU64::new(0),
+            location: AtomicPtr::new(std::ptr::null_mut()),
+            name: SpinLock::new(None),
             wait: WaitRecord::new(),
             outer_waits: UnsafeCell::new(Vec::new()),
             running: Cell::new(std::ptr::null()),
@@ -120,7 +135,9 @@ impl Fiber {
             kept: waker::Kept::new(),
             masks: Cell::new(0),
             limit: Cell::new(std::ptr::null()),
-            no_suspends: Cell::new(0),
+            no_suspends: Cell::new(u32::from(keeps)),
+            has_name: Cell::new(false),
+            naps: Cell::new(0),
             blocking: AtomicBool::new(false),
             thread: ThreadParker::new(),
             switch: UnsafeCell::new(None),
@@ -268,12 +285,42 @@ impl Fiber {
         // SAFETY: null, or on the stack that the caller stands on.
         let (task, id) = unsafe { running.as_ref() }
             .map_or((std::ptr::null(), 0), |running| (running.task, running.id));
+        // SAFETY: null, or a task that does not end before what runs for it.
+        let header = unsafe { task.as_ref() };
+        let location = header.map_or(std::ptr::null(), |task| std::ptr::from_ref(task.location()));
+        // Ordering: Relaxed; threads that tell of a blocked worker want a hint.
+        self.location.store(location.cast_mut(), Ordering::Relaxed);
+        let name = header.and_then(Header::name);
+        if name.is_some() || self.has_name.get() {
+            self.set_name(name);
+        }
         // Ordering: Release publishes the task to threads that interrupt fibers.
         self.task.store(task.cast_mut(), Ordering::Release);
         // Ordering: Relaxed; others only want to know which fibers are live.
         self.id.store(id, Ordering::Relaxed);
         // SAFETY: this thread runs it from here on.
         unsafe { sateen_sync::park::set_context_id(id) };
+    }
+
+    #[cold]
+    fn set_name(&self, name: Option<&std::sync::Arc<str>>) {
+        self.has_name.set(name.is_some());
+        let name = name.cloned();
+        *self.name.lock() = name;
+    }
+
+    /// The name of the task here and where it was spawned, recently.
+    pub(crate) fn described(
+        &self,
+    ) -> (Option<std::sync::Arc<str>>, Option<&'static Location<'static>>) {
+        let name = self.name.lock().clone();
+        // SAFETY: null, or a location of the program's text.
+        (name, unsafe { self.location.load(Ordering::Relaxed).as_ref() })
+    }
+
+    /// Whether a wait keeps its thread now; a hint.
+    pub(crate) fn is_blocking(&self) -> bool {
+        self.blocking.load(Ordering::Relaxed)
     }
 
     /// The number of what runs here, for locks and reports; 0 for nothing. Exact for the worker, a
@@ -319,20 +366,6 @@ impl Fiber {
             unsafe { self.owner() }.suspend(self);
         }
         self.park_word.resumed();
-    }
-
-    /// The task that stolen branches belong to. A thief may ask until it has run what it stole.
-    #[inline]
-    pub(crate) fn owning_task(&self) -> *const Header {
-        // Ordering: Relaxed; whatever made the branch visible to the thief made this visible too.
-        self.owning_task.load(Ordering::Relaxed)
-    }
-
-    /// Only the fiber calls this, while its join stack is bare.
-    #[inline]
-    pub(crate) fn set_owning_task(&self, task: *const Header) {
-        // Ordering: Relaxed, see `owning_task`.
-        self.owning_task.store(task.cast_mut(), Ordering::Relaxed);
     }
 
     /// How urgent the task here is. Only the worker asks.
@@ -416,6 +449,30 @@ impl Fiber {
         self.no_suspends.set(self.no_suspends.get() - 1);
     }
 
+    /// Parks in a wait in which it helps: until something may have come to help with.
+    #[cold]
+    pub(crate) fn nap(&self) {
+        let naps = self.naps.get();
+        self.naps.set(naps + 1);
+        self.block(Some(Instant::now() + NAP * 2u32.pow(naps.min(DOUBLINGS))));
+    }
+
+    /// Runs `f`, work that others left, on top of a wait: the task's mask and limit are not for it.
+    pub(crate) fn unhindered<R>(&self, f: impl FnOnce() -> R) -> R {
+        /// A drop ends it, for `f` may unwind.
+        struct Restore<'a>(&'a Fiber, u32, *const Limit);
+        impl Drop for Restore<'_> {
+            fn drop(&mut self) {
+                self.0.masks.set(self.1);
+                self.0.limit.set(self.2);
+            }
+        }
+        let masks = self.masks.replace(0);
+        let _restore = Restore(self, masks, self.limit.replace(std::ptr::null()));
+        self.naps.set(0);
+        f()
+    }
+
     /// Parks together with the thread, until `deadline` at most.
     #[cold]
     fn block(&self, deadline: Option<Instant>) {
@@ -494,7 +551,11 @@ pub(crate) const BRANCHES: &str = "branches";
 impl Waiter for Fiber {
     fn park(&self) {
         self.waits_for(Some(Awaited::new(BRANCHES, 0)));
-        self.park_here();
+        if self.helps() {
+            self.nap()
+        } else {
+            self.park_here()
+        }
         self.waits_for(None);
     }
 

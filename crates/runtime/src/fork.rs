@@ -3,12 +3,13 @@
 use crate::context::{self, this_fiber};
 use crate::fiber::Fiber;
 use crate::global::on_global;
+use crate::help::{self, Under};
 use crate::join_stack::Job;
 use crate::latch::CountLatch;
 use crate::offer;
 use crate::task::{in_branch, interrupted_after};
 use crate::unwind::discard;
-use crate::worker::{Owner, spin_for};
+use crate::worker::Owner;
 use sateen_base::prim::UnsafeCell;
 use std::any::Any;
 use std::mem::{ManuallyDrop, MaybeUninit};
@@ -162,7 +163,7 @@ where
         }
     }
     if own < N {
-        wait_for_stolen(&frame, own);
+        wait_for_stolen(&frame, own, &Under::pieces(&branches[own..]));
         for branch in &branches[own..] {
             // SAFETY: the latch says that every stolen branch has written its result.
             match branch.result.with_mut(|place| unsafe { (*place).assume_init_read() }) {
@@ -199,8 +200,9 @@ fn go_on<R, const N: usize>(panic: Panic, results: Results<R, N>) -> ! {
 
 #[cold]
 #[inline(never)]
-fn wait_for_stolen(frame: &Frame, own: usize) {
-    frame.latch.finish(own, spin_for, this_fiber);
+fn wait_for_stolen(frame: &Frame, own: usize, under: &Under) {
+    let spin = |latch: &_| help::spin(latch, under);
+    frame.latch.finish_helping(own, spin, this_fiber, || help::once(under));
 }
 
 #[cold]

@@ -10,7 +10,7 @@ use crate::policy::Sleeper;
 use crate::stall::Rest;
 use crate::worker::{HUNGRY, Owner, Pop, Worker};
 use sateen_base::prim::time::{Duration, Instant};
-use sateen_base::prim::{Ordering, spin_loop, thread};
+use sateen_base::prim::{Ordering, fence as full_fence, spin_loop, thread};
 use sateen_base::tsc;
 use sateen_deque::Steal;
 use std::ptr::NonNull;
@@ -31,7 +31,7 @@ const PAUSES: u32 = 8;
 
 /// What a worker knows of other workers' private jobs.
 #[derive(PartialEq, Eq)]
-enum Private {
+pub(crate) enum Private {
     None,
     Some,
     Published,
@@ -61,6 +61,7 @@ impl Owner {
             // own to do it says so to them. Otherwise it searches, and the search does.
             if self.sees_own_work() || self.has_ready() {
                 self.pass_on();
+                self.leave_idle();
                 return None;
             }
         }
@@ -94,8 +95,20 @@ impl Owner {
             // Others may have relied on this worker as the one that searches. (A worker that found
             // nothing announces its sleep, and looks then.)
             self.pass_on();
+            self.leave_idle();
         }
         found
+    }
+
+    /// The worker is no longer idle. If it was the last idle one, the monitor looks out for workers
+    /// that are blocked.
+    fn leave_idle(&self) {
+        let shared = self.shared();
+        // Partner: the fence in `Monitor::rest`.
+        full_fence(Ordering::SeqCst);
+        if !shared.sleep.has_sleepers() && !self.is_alone() {
+            shared.monitor.arm(shared);
+        }
     }
 
     /// Wakes a sleeper if there is work that it could take.
@@ -163,10 +176,10 @@ impl Owner {
 
     fn steal_from(&self, victim: &Worker) -> Option<Entry> {
         if let Some(fiber) = victim.current_fiber()
-            && let Some(job) = offer::steal(fiber.join_stack(), victim.requests())
+            && let Some((job, tag)) = offer::steal(fiber.join_stack(), victim.requests())
         {
             self.counters.join_steals.bump();
-            self.will_run_branch_of(fiber.owning_task());
+            self.will_run_branch_of(tag.cast());
             return NonNull::new(job.cast_mut()).map(Entry::job);
         }
         loop {
@@ -295,7 +308,7 @@ impl Owner {
     }
 
     /// Publishes the jobs of one victim that did not answer.
-    fn force_others(&self) -> Private {
+    pub(crate) fn force_others(&self) -> Private {
         let mut private = Private::None;
         for victim in &self.shared().workers {
             let stack = victim.current_join_stack().filter(|stack| stack.has_private());

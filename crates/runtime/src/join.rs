@@ -3,12 +3,13 @@
 use crate::context::{self, this_fiber};
 use crate::fiber::Fiber;
 use crate::global::on_global;
+use crate::help::{self, Under};
 use crate::join_stack::{Job, JoinStack};
 use crate::latch::Latch;
 use crate::offer;
 use crate::task::{in_branch, interrupted_after};
 use crate::unwind::{Held, discard, run_and_discard};
-use crate::worker::{Owner, spin_for};
+use crate::worker::Owner;
 use sateen_base::prim::UnsafeCell;
 use std::any::Any;
 use std::mem::{ManuallyDrop, MaybeUninit};
@@ -174,9 +175,10 @@ where
             Err(panic) => a_panicked(panic, b),
         };
     }
-    spin_for(&branch.latch);
+    let under = Under::piece(branch);
+    help::spin(&branch.latch, &under);
     if !branch.latch.is_done() {
-        branch.latch.wait(this_fiber());
+        branch.latch.wait_helping(this_fiber(), || help::once(&under));
     }
     // SAFETY: the latch is set.
     match (a, unsafe { branch.result() }) {

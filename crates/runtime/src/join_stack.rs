@@ -16,6 +16,7 @@
 //! | `top` | by the owner | by thieves, in [`JoinStack::force_publish`] |
 //! | `floor` | under the lock | by the owner, at each pop |
 //! | `head`, `split`, `listed` | under the lock | under the lock; without it as hints |
+//! | `tag` | by the owner, while nothing can be stolen | under the lock, by the thief of a job |
 //! | slots | by the owner, from `split` up | by thieves, below `split` and under the lock |
 
 // Public to the models only.
@@ -65,6 +66,8 @@ struct Bounds {
     /// Pops that reach below this take the slow path.
     floor: AtomicPtr<Slot>,
     base: AtomicPtr<Slot>,
+    /// What the jobs that can be stolen belong to.
+    tag: AtomicPtr<()>,
 }
 
 /// What a thief found.
@@ -74,8 +77,8 @@ pub enum Stolen {
     Empty,
     /// Another thread holds the lock.
     Busy,
-    /// A job, and whether more are public.
-    Job(*const Job, bool),
+    /// A job, what it belongs to, and whether more are public.
+    Job(*const Job, *const (), bool),
 }
 
 /// An address that no slot reaches. As `floor` it sends every pop to the slow path.
@@ -92,6 +95,7 @@ impl JoinStack {
             bounds: CachePadded::new(Bounds {
                 floor: AtomicPtr::new(none),
                 base: AtomicPtr::new(none),
+                tag: AtomicPtr::new(std::ptr::null_mut()),
             }),
             public: CachePadded::new(Public {
                 lock: RawSpinLock::new(),
@@ -187,6 +191,13 @@ impl JoinStack {
         any
     }
 
+    /// Makes all private jobs public. Owner only.
+    pub fn publish_all(&self) {
+        self.public.lock.acquire();
+        self.raise_split(|private| private);
+        self.public.lock.release();
+    }
+
     /// Publishes everything. True: jobs are left and no run queue has an entry for the stack, so
     /// the caller lists it. Owner only, before it suspends.
     pub fn publish_for_suspension(&self) -> bool {
@@ -243,33 +254,58 @@ impl JoinStack {
         self.top.load(Ordering::Relaxed).addr()
     }
 
-    /// Whether the stack holds anything at all. Owner only; other threads get a hint.
+    /// Whether the stack holds nothing that can be stolen. Owner only; other threads get a hint.
     pub fn is_empty(&self) -> bool {
         // Ordering: Relaxed; `top` is the owner's, and a stale `head` only errs towards "not
-        // empty".
-        self.top.load(Ordering::Relaxed) <= self.public.head.load(Ordering::Relaxed)
+        // empty". Acquire: a thief that took the last job has read the tag, which may change now.
+        self.top.load(Ordering::Relaxed) <= self.public.head.load(Ordering::Acquire)
     }
 
-    /// Steals the oldest public job.
-    pub fn steal(&self) -> Stolen {
+    /// Says what the jobs belong to that are pushed from now on. Owner only, while the stack [is
+    /// empty](JoinStack::is_empty).
+    #[inline]
+    pub fn set_tag(&self, tag: *const ()) {
+        // Ordering: Relaxed; whatever makes a job visible to its thief makes this visible too.
+        self.bounds.tag.store(tag.cast_mut(), Ordering::Relaxed);
+    }
+
+    /// What [`JoinStack::set_tag`] said last. Owner, or under the lock.
+    #[inline]
+    pub fn tag(&self) -> *const () {
+        // Ordering: Relaxed, see `set_tag`.
+        self.bounds.tag.load(Ordering::Relaxed)
+    }
+
+    /// Steals the oldest public job if its tag is `wanted`. While `wanted` runs, the owner can
+    /// neither pop that job nor end what the tag stands for.
+    pub fn steal_if(&self, wanted: impl FnOnce(*const ()) -> bool) -> Stolen {
         if !self.has_public() {
             return Stolen::Empty;
         }
         if !self.public.lock.try_acquire() {
             return Stolen::Busy;
         }
-        let stolen = self.take_oldest();
+        let stolen = if self.has_public() && wanted(self.tag()) {
+            self.take_oldest()
+        } else {
+            Stolen::Empty
+        };
         self.public.lock.release();
+        if canary!("join_stack_tag_after_lock")
+            && let Stolen::Job(job, _, more) = stolen
+        {
+            return Stolen::Job(job, self.tag(), more);
+        }
         stolen
     }
 
-    /// [`JoinStack::steal`] for the taker of a run queue's entry: waits for the lock, and strikes
-    /// the entry off when nothing is left. The caller puts the entry back after `Job(_, true)`.
+    /// [`JoinStack::steal_if`] for the taker of a run queue's entry: waits for the lock, and
+    /// strikes the entry off when nothing is left. The caller puts the entry back after `Job(_, true)`.
     pub fn steal_listed(&self) -> Stolen {
         self.public.lock.acquire();
         let stolen = self.take_oldest();
         let last = match stolen {
-            Stolen::Job(_, more) => !more && !canary!("join_stack_stays_listed"),
+            Stolen::Job(.., more) => !more && !canary!("join_stack_stays_listed"),
             _ => true,
         };
         if last {
@@ -291,9 +327,11 @@ impl JoinStack {
         // SAFETY: slots from `head` to `split` are initialised and stay so while the lock is held.
         // The owner reuses them only after it has lowered `split` under the lock.
         let job = unsafe { (*head).load(Ordering::Relaxed) };
+        let tag = self.tag();
         let head = head.wrapping_add(1);
-        self.public.head.store(head, Ordering::Relaxed);
-        Stolen::Job(job, head < split)
+        // Ordering: Release: an owner that sees it may change the tag, see `is_empty`.
+        self.public.head.store(head, Ordering::Release);
+        Stolen::Job(job, tag, head < split)
     }
 
     /// Makes all private jobs public without the owner's help, at the cost of one heavy fence.

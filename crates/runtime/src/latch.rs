@@ -58,13 +58,8 @@ impl<W: Waiter> Latch<W> {
         self.state.load(Ordering::Acquire) == done()
     }
 
-    /// Waits until it is done, `waiter` being the calling context.
-    pub fn wait(&self, waiter: &W) {
-        self.wait_helping(waiter, || false);
-    }
-
-    /// [`Latch::wait`] that calls `help` before each park, and again for as long as `help` has done
-    /// something.
+    /// Waits until it is done, `waiter` being the calling context. Calls `help` before each park,
+    /// and again for as long as `help` has done something.
     pub fn wait_helping(&self, waiter: &W, mut help: impl FnMut() -> bool) {
         let me = std::ptr::from_ref(waiter).cast_mut();
         let none = std::ptr::null_mut();
@@ -140,19 +135,7 @@ impl<W: Waiter> CountLatch<W> {
         }
     }
 
-    /// The owner gives back `own` counts and waits for all others.
-    pub fn finish<'a>(
-        &self,
-        own: usize,
-        spin: impl FnOnce(&Latch<W>),
-        waiter: impl FnOnce() -> &'a W,
-    ) where
-        W: 'a,
-    {
-        self.finish_helping(own, spin, waiter, || false);
-    }
-
-    /// [`CountLatch::finish`] that waits as [`Latch::wait_helping`] does.
+    /// The owner gives back `own` counts and waits for all others, as [`Latch::wait_helping`] does.
     pub fn finish_helping<'a>(
         &self,
         own: usize,

@@ -61,6 +61,8 @@ mod forked;
 #[cfg(not(loom))]
 mod global;
 #[cfg(not(loom))]
+mod help;
+#[cfg(not(loom))]
 mod hooks;
 #[cfg(not(loom))]
 mod idle;
@@ -69,7 +71,10 @@ mod join;
 #[cfg(not(loom))]
 mod lookout;
 #[cfg(not(loom))]
+mod monitor;
+#[cfg(not(loom))]
 mod overflow;
+mod own_list;
 #[cfg(not(loom))]
 mod panic_count;
 #[cfg(not(loom))]
@@ -114,7 +119,7 @@ mod waker;
 mod worker;
 
 sateen_base::open_to_models! {
-    aside, cycles, drain, flag, gate, inbox, join_stack, latch, live, offer, park_word,
+    aside, cycles, drain, flag, gate, inbox, join_stack, latch, live, offer, own_list, park_word,
     request_word, sleepers, stall, started_on, task_state, tight, wait_record, wake_word,
     watcher,
 }
@@ -137,6 +142,7 @@ pub use {
     fiber::{fiber_number, stack_used},
     fork::fork,
     join::join,
+    monitor::BlockedWorker,
     par::{
         Grain, par_chunks_mut, par_fold, par_for, par_map, par_reduce, par_sort, par_sort_unstable,
     },

@@ -7,7 +7,6 @@
 //!
 //! The words, and why no work is slept through, are in `sleepers.rs` and `README.md`, "Sleeping".
 
-use crate::join_stack::JoinStack;
 use crate::shared::Shared;
 use crate::worker::Owner;
 use sateen_base::prim::time::{Duration, Instant};
@@ -52,7 +51,7 @@ impl Owner {
             if self.sleep_for(Some(timer.map_or(nap, |left| left.min(nap)))) {
                 return true;
             }
-            waited = if self.leave_work_waiting() { waited + 1 } else { 0 };
+            waited = if shared.leaves_work(self.index()) { waited + 1 } else { 0 };
             nap = if waited > 0 || shared.sleep.is_crowded() { LOOK } else { 2 * nap };
             let now = CpuTime::of(shared);
             let idle = now.cores_since(&before) < shared.sleep.cores() as f64 - 0.5;
@@ -63,16 +62,6 @@ impl Owner {
             }
         }
         false
-    }
-
-    /// Whether the other workers leave work waiting that this one could take.
-    fn leave_work_waiting(&self) -> bool {
-        let shared = self.shared();
-        shared.has_stealable()
-            || shared.workers().iter().any(|other| {
-                other.index() != self.index()
-                    && other.current_join_stack().is_some_and(JoinStack::has_private)
-            })
     }
 }
 

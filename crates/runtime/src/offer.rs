@@ -90,13 +90,23 @@ pub fn reclaim<'a>(
     ours
 }
 
-/// Steals the oldest public job of the worker with the word `requests`. Any thread.
-pub fn steal(stack: &JoinStack, requests: &RequestWord) -> Option<*const Job> {
-    let Stolen::Job(job, more) = stack.steal() else { return None };
+/// Steals the oldest public job of the worker with the word `requests`, if its tag is `wanted`; see
+/// [`JoinStack::steal_if`]. Returns the job and the tag. Any thread.
+pub fn steal_if(
+    stack: &JoinStack,
+    requests: &RequestWord,
+    wanted: impl FnOnce(*const ()) -> bool,
+) -> Option<(*const Job, *const ())> {
+    let Stolen::Job(job, tag, more) = stack.steal_if(wanted) else { return None };
     if !more && !canary!("sleep_thief_forgets") {
         // The thief will be back. Asked now, the victim has something on offer by then. Asked only
         // then, it may be past its next push, and not push again for long. See also `feed`.
         requests.insist(HUNGRY);
     }
-    Some(job)
+    Some((job, tag))
+}
+
+/// Steals the oldest public job of the worker with the word `requests`. Any thread.
+pub fn steal(stack: &JoinStack, requests: &RequestWord) -> Option<(*const Job, *const ())> {
+    steal_if(stack, requests, |_| true)
 }

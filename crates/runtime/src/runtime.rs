@@ -7,10 +7,11 @@ use crate::current_thread::Spawner;
 use crate::entry::Entry;
 use crate::fiber::Fiber;
 use crate::forked;
+use crate::help::{self, Under};
 use crate::join_stack::Job;
 use crate::shared::{Refused, Shared};
 use crate::stats::Stats;
-use crate::task::{JoinHandle, Spawn, interrupted_after};
+use crate::task::{JoinHandle, Running, Spawn, interrupted_after};
 use crate::unwind::{discard, run_and_discard};
 use sateen_base::os::PerProcess;
 use sateen_base::prim::time::Duration;
@@ -108,7 +109,11 @@ impl Runtime {
             return f();
         }
         let job = Installed::new(f);
-        match self.shared.submit(job.entry()) {
+        let submitted = match job.called.is_of_task() {
+            true => self.shared.submit_call(job.entry()),
+            false => self.shared.submit(job.entry()),
+        };
+        match submitted {
             Ok(()) => job.wait(),
             // SAFETY: here and below, it was not submitted, so the closure is still ours.
             Err(Refused::ShutDown) => context::run_inline(unsafe { job.take() }),
@@ -198,8 +203,9 @@ impl Runtime {
             Some(gate) => gate.submit(put, announce),
             None => announce(put()),
         };
+        let shares = Under::shares(&jobs);
         let results: Vec<_> =
-            posted.into_iter().map(|index| jobs[index].wait_caught("broadcast")).collect();
+            posted.into_iter().map(|at| jobs[at].wait_under("broadcast", &shares)).collect();
         let (mut values, mut panic) = (Vec::with_capacity(results.len()), None);
         for result in results {
             match result {
@@ -241,10 +247,24 @@ pub(crate) fn warn_once(error: &BuildError) {
     }
 }
 
+/// The head of a call from elsewhere.
+#[repr(C)]
+pub(crate) struct CalledJob {
+    job: Job,
+    /// The activation that waits, if that is a task's that [helps](crate::help); or else null.
+    pub(crate) caller: *const Running,
+}
+
+impl CalledJob {
+    fn is_of_task(&self) -> bool {
+        !self.caller.is_null()
+    }
+}
+
 /// A job in the frame of a thread, or of another runtime's task, which waits for it.
 #[repr(C)]
 pub(crate) struct Installed<F, R> {
-    job: Job,
+    called: CalledJob,
     /// 1 once the result is there.
     done: AtomicUsize,
     /// The thread that runs the job takes it.
@@ -258,8 +278,10 @@ unsafe impl<F: Send, R: Send> Sync for Installed<F, R> {}
 
 impl<F: FnOnce() -> R + Send, R: Send> Installed<F, R> {
     pub(crate) fn new(f: F) -> Self {
+        let fiber = context::fiber().filter(|fiber| fiber.helps());
+        let caller = fiber.map_or(std::ptr::null(), Fiber::running);
         Self {
-            job: Job { run: Self::run },
+            called: CalledJob { job: Job { run: Self::run }, caller },
             done: AtomicUsize::new(0),
             waker: UnsafeCell::new(Some(park::current_waker())),
             f: UnsafeCell::new(ManuallyDrop::new(f)),
@@ -273,12 +295,12 @@ impl<F: FnOnce() -> R + Send, R: Send> Installed<F, R> {
     }
 
     fn entry(&self) -> Entry {
-        Entry::job(NonNull::from(&self.job))
+        Entry::job(NonNull::from(&self.called.job))
     }
 
     /// [`Installed::entry`] for one worker.
     fn entry_here(&self) -> Entry {
-        Entry::here(NonNull::from(&self.job))
+        Entry::here(NonNull::from(&self.called.job))
     }
 
     /// # Safety
@@ -297,7 +319,11 @@ impl<F: FnOnce() -> R + Send, R: Send> Installed<F, R> {
         // panic.
         unsafe {
             let f = (*this).take();
-            let result = catch_unwind(AssertUnwindSafe(f));
+            let caller = (*this).called.caller;
+            let result = catch_unwind(AssertUnwindSafe(|| match context::fiber() {
+                Some(fiber) if !caller.is_null() => Running::called(fiber, caller, job.cast(), f),
+                _ => f(),
+            }));
             (*this).result.with_mut(|place| (*place).write(result));
             let waker = (*this).waker.with_mut(|waker| (*waker).take());
             // Ordering: Release publishes the result to `wait_caught`.
@@ -309,11 +335,15 @@ impl<F: FnOnce() -> R + Send, R: Send> Installed<F, R> {
     /// Waits for the result in any case: the frame has to stay until the job is done. `kind` is for
     /// reports.
     pub(crate) fn wait_caught(&self, kind: &'static str) -> std::thread::Result<R> {
+        self.wait_under(kind, &Under::piece(self))
+    }
+
+    fn wait_under(&self, kind: &'static str, under: &Under) -> std::thread::Result<R> {
         let mut unwound = None;
         let what = Awaited::new(kind, 0);
         // Masked, because otherwise a cancelled task would never suspend here. A blocker of the
         // user's may still unwind.
-        let wait = || park::waiting_for(what, || park::uninterrupted(|| self.wait_done()));
+        let wait = || park::waiting_for(what, || park::uninterrupted(|| self.wait_done(under)));
         while let Err(panic) = catch_unwind(AssertUnwindSafe(wait)) {
             match unwound {
                 None => unwound = Some(panic),
@@ -332,10 +362,12 @@ impl<F: FnOnce() -> R + Send, R: Send> Installed<F, R> {
         }
     }
 
-    fn wait_done(&self) {
+    fn wait_done(&self, under: &Under) {
         // Ordering: Acquire pairs with the Release in `run`.
         while self.done.load(Ordering::Acquire) == 0 {
-            park::park();
+            if !help::once(under) {
+                help::park();
+            }
         }
     }
 

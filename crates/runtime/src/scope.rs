@@ -4,15 +4,18 @@ use crate::context::{self, here, this_fiber};
 use crate::entry::{Entry, Work};
 use crate::fiber::Fiber;
 use crate::global::on_global;
+use crate::help::{self, Under};
 use crate::latch::CountLatch;
+use crate::own_list::{Left, OwnList, Shell};
 use crate::runtime::Runtime;
 use crate::shared::Shared;
-use crate::task::{Header, Running, in_branch, interrupted_after};
+use crate::task::{Running, in_branch, interrupted_after};
 use crate::unwind::discard;
-use crate::worker::{Owner, Push, spin_for};
-use sateen_base::prim::{Arc, AtomicPtr, Ordering};
+use crate::worker::{Owner, Push};
+use sateen_base::prim::{Arc, AtomicPtr, Ordering, UnsafeCell};
 use std::any::Any;
 use std::marker::PhantomData;
+use std::mem::{ManuallyDrop, offset_of};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::ptr::NonNull;
 
@@ -22,9 +25,40 @@ type Panic = Box<dyn Any + Send>;
 #[repr(C)]
 #[derive(Debug)]
 pub(crate) struct ScopeJob {
+    /// Runs the job, which the caller has [claimed](ScopeJob::claim).
     run: unsafe fn(*const ScopeJob),
-    /// The scope's shared part, which says whose job it is.
+    /// The scope's shared part, which says whose job it is; [`LISTED`] is added to the address. The
+    /// scope waits for the job, unless it is listed: then it may have run the job, and have ended.
     scope: *const Inner,
+}
+
+/// Marks jobs that are in their scope's [list](OwnList).
+const LISTED: usize = 1;
+
+impl ScopeJob {
+    /// The address of the scope, for comparisons.
+    fn scope(&self) -> *const Inner {
+        self.scope.map_addr(|address| address & !LISTED)
+    }
+
+    fn is_listed(&self) -> bool {
+        self.scope.addr() & LISTED != 0
+    }
+
+    /// The scope, if it waits for the job in any case.
+    fn waiting_scope(&self) -> Option<&Inner> {
+        // SAFETY: not listed, so the scope waits for it.
+        (!self.is_listed()).then(|| unsafe { &*self.scope })
+    }
+
+    /// Whether the caller, who has taken the entry, is to run the job. If not, the job is gone.
+    ///
+    /// # Safety
+    /// `this` was taken from a queue, once.
+    unsafe fn claim(this: *const Self) -> bool {
+        // SAFETY: the entry keeps the allocation.
+        unsafe { !(*this).is_listed() || ((*this.cast::<ListedHead>()).take)(this) }
+    }
 }
 
 /// Runs a scope's job on a fiber other than the scope's own.
@@ -32,18 +66,36 @@ pub(crate) struct ScopeJob {
 /// # Safety
 /// `job` was taken from a queue, once.
 pub(crate) unsafe fn run(fiber: &Fiber, job: *const ScopeJob) {
-    // SAFETY: the scope waits for the job, and its task for the scope.
-    unsafe { Running::branch(fiber, (*(*job).scope).task, || ((*job).run)(job)) }
+    // SAFETY: the scope waits for a job that was claimed, and its opener for the scope.
+    unsafe {
+        if ScopeJob::claim(job) {
+            let scope = (*job).scope();
+            Running::branch(fiber, (*scope).opener, scope.cast(), || ((*job).run)(job));
+        }
+    }
+}
+
+/// Runs a scope's job on the scope's own fiber.
+///
+/// # Safety
+/// As [`run`].
+unsafe fn run_own(job: *const ScopeJob) {
+    // SAFETY: by contract.
+    unsafe {
+        if ScopeJob::claim(job) {
+            ((*job).run)(job);
+        }
+    }
 }
 
 /// The fiber that waits for the end of the scope of `job`, and that could run `job`, if there is
-/// one.
+/// one. (The scope of a listed job finds it by itself.)
 ///
 /// # Safety
 /// No worker has taken `job`.
 pub(crate) unsafe fn waiter(job: *const ScopeJob) -> Option<&'static Fiber> {
-    // SAFETY: the scope waits for the job; fibers live as long as the runtime.
-    unsafe { &*(*job).scope }.waiter()
+    // SAFETY: the entry keeps the job.
+    unsafe { &*job }.waiting_scope()?.waiter()
 }
 
 /// Whether the scope of `job` is one of this runtime's.
@@ -51,8 +103,9 @@ pub(crate) unsafe fn waiter(job: *const ScopeJob) -> Option<&'static Fiber> {
 /// # Safety
 /// No worker has taken `job`.
 pub(crate) unsafe fn is_of(job: *const ScopeJob, shared: &Arc<Shared>) -> bool {
-    // SAFETY: the scope waits for the job.
-    unsafe { &*(*job).scope }.shared.as_ref().is_some_and(|home| Arc::ptr_eq(home, shared))
+    // SAFETY: the entry keeps the job.
+    let home = unsafe { &*job }.waiting_scope().and_then(|scope| scope.shared.as_ref());
+    home.is_some_and(|home| Arc::ptr_eq(home, shared))
 }
 
 /// Queues `job` for all workers of its runtime. Any thread.
@@ -63,7 +116,7 @@ pub(crate) unsafe fn is_of(job: *const ScopeJob, shared: &Arc<Shared>) -> bool {
 pub(crate) unsafe fn send_home(job: *const ScopeJob) {
     // SAFETY: the scope waits for the job until it is queued. Then the runtime may end while a
     // worker is notified: hence the count.
-    if let Some(shared) = unsafe { &*(*job).scope }.shared.clone()
+    if let Some(shared) = unsafe { &*job }.waiting_scope().and_then(|scope| scope.shared.clone())
         && let Some(job) = NonNull::new(job.cast_mut())
     {
         shared.submit_inside(Entry::scoped(job));
@@ -80,11 +133,13 @@ struct Inner {
     /// The first panic, boxed twice to fit a word.
     panic: AtomicPtr<Panic>,
     shared: Option<Arc<Shared>>,
-    /// The task that opened it; null for none.
-    task: *const Header,
+    /// What opened it and waits for its end; null for nothing that is known.
+    opener: *const Running,
+    /// The spawns that have not started, where the scope's task keeps its thread.
+    own: Option<OwnList>,
 }
 
-// SAFETY: the task is only compared, marked and asked, all of which any thread may do.
+// SAFETY: of the opener only what does not change is read.
 unsafe impl Sync for Inner {}
 // SAFETY: as above.
 unsafe impl Send for Inner {}
@@ -105,7 +160,7 @@ impl Inner {
         waits(std::ptr::from_ref(this_fiber()).cast_mut());
         let mine = |entry: Entry| match entry.decode() {
             // SAFETY: no worker has taken it, so it is there.
-            Work::Scoped(job) => std::ptr::eq(unsafe { (*job).scope }, self),
+            Work::Scoped(job) => unsafe { self.is_of(job) },
             _ => false,
         };
         let Some(entry) = worker.shared().aside.take_scoped(mine) else { return false };
@@ -114,8 +169,26 @@ impl Inner {
         worker.note_started();
         if let Work::Scoped(job) = entry.decode() {
             // SAFETY: taken, so ours to run, once.
-            unsafe { ((*job).run)(job) };
+            unsafe { run_own(job) };
         }
+        true
+    }
+
+    /// Whether `job` is, or was, one of this scope's.
+    ///
+    /// # Safety
+    /// The caller has its entry.
+    unsafe fn is_of(&self, job: *const ScopeJob) -> bool {
+        // SAFETY: the entry keeps the job.
+        std::ptr::eq(unsafe { (*job).scope() }, self)
+    }
+
+    /// Runs the youngest spawn in the scope's list, if there is one.
+    #[cold]
+    fn run_listed(&self) -> bool {
+        let Some(shell) = self.own.as_ref().and_then(OwnList::take_youngest) else { return false };
+        // SAFETY: each shell in a list is a listed job's, and this one is the scope's to empty.
+        unsafe { ListedHead::run_emptied(shell) };
         true
     }
 }
@@ -135,13 +208,14 @@ struct ScopePtr<'scope>(NonNull<Scope<'scope>>);
 unsafe impl Send for ScopePtr<'_> {}
 
 impl<'scope> Scope<'scope> {
-    fn new(shared: Option<Arc<Shared>>, task: *const Header) -> Self {
+    fn new(shared: Option<Arc<Shared>>, opener: *const Running) -> Self {
         let inner = Inner {
             latch: CountLatch::new(1),
             waiter: AtomicPtr::new(std::ptr::null_mut()),
             panic: AtomicPtr::new(std::ptr::null_mut()),
+            own: shared.as_ref().is_some_and(|shared| shared.lists_spawns).then(OwnList::new),
             shared,
-            task,
+            opener,
         };
         Self { inner, marker: PhantomData }
     }
@@ -171,15 +245,20 @@ impl<'scope> Scope<'scope> {
     {
         let Some(shared) = &self.inner.shared else { return self.call(f) };
         let scope = ScopePtr(NonNull::from(self));
-        let job = HeapJob::alloc(&raw const self.inner, move || {
+        let inner = &raw const self.inner;
+        let f = move || {
             let pointer = scope;
             // SAFETY: the scope waits for this job's count.
             let scope = unsafe { pointer.0.as_ref() };
             scope.call(f);
             // SAFETY: the job's own count, dropped last.
             unsafe { CountLatch::drop_one(&raw const (*pointer.0.as_ptr()).inner.latch) };
-        });
+        };
         self.inner.latch.add_one();
+        let job = match &self.inner.own {
+            None => HeapJob::alloc(inner, f),
+            Some(list) => ListedJob::alloc(inner, list, f),
+        };
         let entry = Entry::scoped(job);
         match context::owner() {
             Some(worker) if worker.is_of(shared) => {
@@ -222,17 +301,18 @@ impl<'scope> Scope<'scope> {
             let Some(entry) = worker.pop_youngest() else { break };
             match entry.decode() {
                 // SAFETY: popped, so ours to run.
-                Work::Scoped(job) if std::ptr::eq(unsafe { (*job).scope }, &self.inner) => unsafe {
-                    ((*job).run)(job);
-                },
+                Work::Scoped(job) if unsafe { self.inner.is_of(job) } => unsafe { run_own(job) },
                 _ => {
                     worker.push(entry, Push::Other);
                     break;
                 }
             }
         }
-        let help = || self.inner.help(worker);
-        self.inner.latch.finish_helping(1, spin_for, this_fiber, help);
+        while self.inner.run_listed() {}
+        let under = Under::piece(&self.inner);
+        let help = || self.inner.run_listed() || self.inner.help(worker) || help::once(&under);
+        let spin = |latch: &_| help::spin(latch, &under);
+        self.inner.latch.finish_helping(1, spin, this_fiber, help);
     }
 
     fn finish<R>(self, result: Result<R, Panic>) -> R {
@@ -278,6 +358,110 @@ impl<F: FnOnce() + Send> HeapJob<F> {
     }
 }
 
+/// The part of a listed job that does not depend on its closure.
+#[repr(C)]
+struct ListedHead {
+    job: ScopeJob,
+    shell: Shell,
+    /// Whether the closure is still there, and the caller's from now on.
+    take: unsafe fn(*const ScopeJob) -> bool,
+    /// For the scope, which has the closure.
+    run_emptied: unsafe fn(*const ListedHead),
+}
+
+/// A scoped job on the heap that its scope can take, too.
+#[repr(C)]
+struct ListedJob<F> {
+    head: ListedHead,
+    f: UnsafeCell<ManuallyDrop<F>>,
+}
+
+impl ListedHead {
+    /// # Safety
+    /// `shell` is that of a listed job, which is the scope's to empty.
+    unsafe fn run_emptied(shell: *const Shell) {
+        let head = shell.wrapping_byte_sub(offset_of!(Self, shell)).cast::<Self>();
+        // SAFETY: by contract.
+        unsafe { ((*head).run_emptied)(head) };
+    }
+}
+
+impl<F: FnOnce() + Send> ListedJob<F> {
+    fn alloc(scope: *const Inner, list: &OwnList, f: F) -> NonNull<ScopeJob> {
+        let scope = scope.map_addr(|address| address | LISTED);
+        let job = ScopeJob { run: Self::run, scope };
+        let (take, run_emptied) = (Self::take as _, Self::run_emptied as _);
+        let head = ListedHead { job, shell: Shell::new(), take, run_emptied };
+        let this = Box::new(Self { head, f: UnsafeCell::new(ManuallyDrop::new(f)) });
+        let this = NonNull::from(Box::leak(this));
+        // SAFETY: it was just made, and is freed as its shell says.
+        unsafe { list.link(&raw const (*this.as_ptr()).head.shell) };
+        this.cast()
+    }
+
+    /// # Safety
+    /// `job` starts a `ListedJob<F>`, and the caller has the closure.
+    unsafe fn closure(job: *const ScopeJob) -> F {
+        // SAFETY: by contract.
+        unsafe { (*job.cast::<Self>()).f.with_mut(|f| ManuallyDrop::take(&mut *f)) }
+    }
+
+    /// # Safety
+    /// `job` starts a `ListedJob<F>` whose closure is gone, and nobody else touches it any more.
+    unsafe fn free(job: *const ScopeJob) {
+        // SAFETY: by contract; it came from a box.
+        drop(unsafe { Box::from_raw(job.cast::<Self>().cast_mut()) });
+    }
+
+    /// # Safety
+    /// `job` starts a `ListedJob<F>` whose entry the caller has taken.
+    unsafe fn take(job: *const ScopeJob) -> bool {
+        // SAFETY: by contract. A job that was claimed is still waited for by its scope.
+        unsafe {
+            let shell = &raw const (*job.cast::<Self>()).head.shell;
+            match (*shell).take() {
+                Ok(()) => {
+                    (*(*job).scope()).own.as_ref().inspect(|list| list.unlink(shell));
+                    true
+                }
+                Err(left) => {
+                    if left == Left::Free {
+                        Self::free(job);
+                    }
+                    false
+                }
+            }
+        }
+    }
+
+    /// # Safety
+    /// `job` starts a `ListedJob<F>` that the caller has [claimed](ScopeJob::claim).
+    unsafe fn run(job: *const ScopeJob) {
+        // SAFETY: by contract.
+        let f = unsafe {
+            let f = Self::closure(job);
+            Self::free(job);
+            f
+        };
+        f();
+    }
+
+    /// # Safety
+    /// `head` starts a `ListedJob<F>` that is its scope's to empty.
+    unsafe fn run_emptied(head: *const ListedHead) {
+        let job = head.cast::<ScopeJob>();
+        // SAFETY: by contract.
+        let f = unsafe {
+            let f = Self::closure(job);
+            if (*head).shell.emptied() == Left::Free {
+                Self::free(job);
+            }
+            f
+        };
+        f();
+    }
+}
+
 /// Runs `f` with a scope, and returns when `f` and everything spawned in the scope is done.
 ///
 /// Spawns may borrow what outlives the scope. A task that ends a scope runs its own youngest spawns
@@ -315,7 +499,7 @@ where
 {
     match here() {
         Some((worker, fiber)) => {
-            let scope = Scope::new(Some(Arc::clone(worker.shared())), fiber.task());
+            let scope = Scope::new(Some(Arc::clone(worker.shared())), fiber.running());
             let result = catch_unwind(AssertUnwindSafe(|| in_branch(|| f(&scope))));
             scope.wait(worker);
             // Not before: the spawns are cancelled with us, and waited for.

@@ -1,6 +1,6 @@
 //! What the workers of one runtime share.
 
-use crate::aside::Aside;
+use crate::aside::{Aside, WorkKind};
 use crate::blocking;
 use crate::drain::DrainCount;
 use crate::entry::Entry;
@@ -9,8 +9,10 @@ use crate::flag::Flag;
 use crate::foreign::Foreign;
 use crate::gate::{Closed, Gate, GateGuard, Life};
 use crate::hooks::Hooks;
+use crate::join_stack::JoinStack;
 use crate::latch::Waiter;
 use crate::live::LiveFutures;
+use crate::monitor::Monitor;
 use crate::report::Watch;
 use crate::sleepers::{Alarm, Sleepers};
 use crate::stack::Stacks;
@@ -65,6 +67,10 @@ pub(crate) struct Shared {
     pub(crate) hooks: Hooks,
     /// The runtime is a thread: its one worker's root is called by the user, and returns.
     pub(crate) pumped: bool,
+    /// Waits keep the worker's thread, and run nothing but what they wait for.
+    pub(crate) keeps_threads: bool,
+    /// Scopes keep a list of their spawns that have not started.
+    pub(crate) lists_spawns: bool,
     /// How long a worker searches before it sleeps, in ticks.
     pub(crate) spin_ticks: u64,
     /// So many workers search for that long. More than the cores can run would be in the way.
@@ -81,6 +87,7 @@ pub(crate) struct Shared {
     pub(crate) watcher: Watcher,
     /// Watches the timers while no worker sleeps.
     pub(crate) timekeeper: Timekeeper,
+    pub(crate) monitor: Monitor,
     /// Tells when all tasks are blocked, if the builder was asked for that.
     pub(crate) watch: Option<Watch>,
     /// Threads for blocking calls.
@@ -106,6 +113,9 @@ pub(crate) struct Shared {
 /// What the builder makes in addition to workers and stacks.
 pub(crate) struct Setup {
     pub(crate) threads: Option<Threads>,
+    pub(crate) keeps_threads: bool,
+    /// Workers take work from each other.
+    pub(crate) moves_work: bool,
     pub(crate) hooks: Hooks,
     pub(crate) spin: Duration,
     pub(crate) alarm: Option<Alarm>,
@@ -116,22 +126,30 @@ pub(crate) struct Setup {
 
 impl Shared {
     pub(crate) fn new(workers: Box<[WorkerCell]>, stacks: Stacks, setup: Setup) -> Self {
-        let Setup { threads, hooks, spin, alarm, watch, blocking, substitutes } = setup;
+        let Setup {
+            threads,
+            keeps_threads,
+            moves_work,
+            hooks,
+            spin,
+            alarm,
+            watch,
+            blocking,
+            substitutes,
+        } = setup;
         let regular = workers.len() - substitutes.count();
         let cores = sateen_base::os::usable_cores();
         let drained = DrainCount::new();
+        // The monitor has no thread at first.
+        drained.absent();
         // Substitutes have no thread at first.
         for substitute in &workers[regular..] {
             drop(substitute.leave_out());
             drained.absent();
             watch.as_ref().inspect(|watch| watch.absent());
         }
-        let exited = Exited {
-            count: substitutes.count(),
-            timekeeper: false,
-            done: false,
-            wakers: Vec::new(),
-        };
+        let exited =
+            Exited { count: substitutes.count(), helpers: 0, done: false, wakers: Vec::new() };
         Self {
             regular,
             substitutes,
@@ -141,6 +159,8 @@ impl Shared {
             threads,
             hooks,
             pumped: false,
+            keeps_threads,
+            lists_spawns: keeps_threads && moves_work,
             spin_ticks: sateen_base::tsc::ticks(spin),
             spinning_searchers: (regular.min(cores) / 2).max(1),
             aside: Aside::new(),
@@ -151,6 +171,7 @@ impl Shared {
             blocking: blocking::Pool::new(blocking),
             watcher: Watcher::new(),
             timekeeper: Timekeeper::new(),
+            monitor: Monitor::new(),
             foreign: Foreign::new(),
             futures: LiveFutures::new(workers.len()),
             cancelling: Flag::new(),
@@ -181,6 +202,20 @@ impl Shared {
     /// notification may call a policy, which may end the runtime.
     pub(crate) fn submit_through(&self, inside: GateGuard<'_>, entry: Entry) {
         inside.submit(|| self.queue(entry), |at| self.announce(at));
+    }
+
+    /// [`Shared::submit`] for a call of another runtime's task that [helps](crate::help). A task of
+    /// this runtime whose wait it is under takes it from there, or a worker that has nothing to do.
+    pub(crate) fn submit_call(&self, call: Entry) -> Result<(), Refused> {
+        if self.workers[0].policy_view.is_alone() {
+            return self.submit(call);
+        }
+        let put = || {
+            self.aside.put(call, WorkKind::Called, None, || ());
+            None
+        };
+        self.enter_gate()?.submit(put, |at| self.announce(at));
+        Ok(())
     }
 
     /// Queues work from outside, at one worker or for all. [`Shared::announce`] follows.
@@ -314,6 +349,7 @@ impl Shared {
     pub(crate) fn stop(&self) {
         self.life.stop();
         self.timekeeper.end();
+        self.monitor.end();
     }
 
     /// Drops the runtime's counts of all fibers. No worker runs any more.
@@ -357,7 +393,10 @@ impl Shared {
     /// last one stops the runtime. Returns whether the runtime is stopped. If not,
     /// [`Shared::undrain`] must follow before the worker takes work again.
     pub(crate) fn drain(&self) -> bool {
-        if self.drained.drain(self.workers.len(), || self.has_work() || self.futures.count() != 0) {
+        self.monitor.hurry();
+        // And one for the monitor.
+        let all = self.workers.len() + 1;
+        if self.drained.drain(all, || self.has_work() || self.futures.count() != 0) {
             self.stop();
             fence(Ordering::SeqCst);
             self.wake_all();
@@ -420,6 +459,14 @@ impl Shared {
             || self.workers.iter().any(|worker| worker.has_stealable())
     }
 
+    /// Whether there is work that a worker other than `except` has not started.
+    pub(crate) fn leaves_work(&self, except: usize) -> bool {
+        let has_private =
+            |other: &WorkerCell| other.current_join_stack().is_some_and(JoinStack::has_private);
+        let others = || self.workers().iter().filter(|other| other.index() != except);
+        self.has_stealable() || others().any(has_private)
+    }
+
     /// When the earliest timer of all is due, in the [`Timekeeper`]'s ticks.
     pub(crate) fn earliest_timer(&self) -> u64 {
         self.ticks(self.workers.iter().filter_map(|worker| worker.timers.earliest()).min())
@@ -455,14 +502,14 @@ impl Shared {
         self.left(|exited| exited.count += 1);
     }
 
-    /// The timekeeper's thread is about to start. The caller's has not left.
-    pub(crate) fn timekeeper_starts(&self) {
-        self.exited.lock().unwrap_or_else(PoisonError::into_inner).timekeeper = true;
+    /// A thread that is no worker's is about to start. The caller's has not left.
+    pub(crate) fn helper_starts(&self) {
+        self.exited.lock().unwrap_or_else(PoisonError::into_inner).helpers += 1;
     }
 
-    /// The timekeeper's thread has left, or will never run.
-    pub(crate) fn timekeeper_left(&self) {
-        self.left(|exited| exited.timekeeper = false);
+    /// A thread that is no worker's has left, or will never run.
+    pub(crate) fn helper_left(&self) {
+        self.left(|exited| exited.helpers -= 1);
     }
 
     fn left(&self, count: impl FnOnce(&mut Exited)) {
@@ -546,8 +593,8 @@ impl Shared {
 struct Exited {
     /// How many workers' threads have left or do not exist.
     count: usize,
-    /// The timekeeper's thread has not left.
-    timekeeper: bool,
+    /// Threads of the timekeeper and of the monitor that have not left.
+    helpers: usize,
     /// All have left, and all that they held has been given back.
     done: bool,
     wakers: Vec<Waker>,
@@ -555,7 +602,7 @@ struct Exited {
 
 impl Exited {
     fn are_all(&self, workers: usize) -> bool {
-        self.count == workers && !self.timekeeper
+        self.count == workers && self.helpers == 0
     }
 }
 

@@ -207,6 +207,11 @@ impl Sleepers {
         self.cores
     }
 
+    /// Whether each worker can have a core.
+    pub fn has_cores(&self) -> bool {
+        self.workers <= self.cores
+    }
+
     /// Whether as many workers are awake as there are cores, about.
     pub fn is_crowded(&self) -> bool {
         self.workers.saturating_sub(self.slots.sleepers()) >= self.cores

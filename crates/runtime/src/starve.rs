@@ -244,15 +244,15 @@ impl Owner {
     }
 
     fn has_nested_aside(&self) -> bool {
-        self.shared().aside.has_for(self.index(), &[WorkKind::Scoped, WorkKind::Nested])
+        self.shared().aside.has_for(self.index(), &WorkKind::NESTED)
             || self.has_own_waiting(is_nested)
     }
 
     fn take_nested_aside(&self) -> Option<Entry> {
         let aside = &self.shared().aside;
-        aside
-            .take_kind(self.index(), WorkKind::Nested)
-            .or_else(|| aside.take_kind(self.index(), WorkKind::Scoped))
+        WorkKind::NESTED
+            .into_iter()
+            .find_map(|kind| aside.take_kind(self.index(), kind))
             .or_else(|| self.take_own_waiting(is_nested))
     }
 

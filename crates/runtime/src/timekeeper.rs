@@ -68,14 +68,14 @@ impl Timekeeper {
         let now = self.ticks(Instant::now());
         let mut started = false;
         if now >= self.retry.load(Ordering::Relaxed) {
-            shared.timekeeper_starts();
+            shared.helper_starts();
             let body = Arc::clone(shared);
             let thread = thread::Builder::new().name("sateen-clock".to_owned()).stack_size(STACK);
             let run = move || body.timekeeper.run(&body);
             let allowed = sateen_base::os::before_thread();
             started = allowed.and_then(|()| thread.spawn(run)).is_ok();
             if !started {
-                shared.timekeeper_left();
+                shared.helper_left();
                 self.retry.store(now + RETRY.as_nanos() as u64, Ordering::Relaxed);
             }
         }
@@ -105,6 +105,6 @@ impl Timekeeper {
                 self.parker.park();
             }
         }
-        shared.timekeeper_left();
+        shared.helper_left();
     }
 }

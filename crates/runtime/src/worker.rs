@@ -61,7 +61,7 @@ use crate::request_word::RequestWord;
 use crate::shared::Shared;
 use crate::stall::{OwnState, State};
 use crate::stats::Counters;
-use crate::task::{Header, Ids};
+use crate::task::{Ids, Running};
 use sateen_base::os::ThreadClock;
 use sateen_base::prim::time::{Duration, Instant};
 use sateen_base::prim::{Arc, AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering, UnsafeCell};
@@ -116,7 +116,7 @@ pub(crate) struct Owner {
     /// The next slot.
     next: Cell<Option<Entry>>,
     /// The task whose branch was stolen last, until that branch starts.
-    branch_of: Cell<*const Header>,
+    branch_of: Cell<*const Running>,
     rng: UnsafeCell<XorShift>,
     /// How often the run queue was popped; wraps around.
     pops: Cell<u32>,
@@ -272,6 +272,11 @@ impl Worker {
     #[inline]
     pub(crate) fn current_join_stack(&self) -> Option<&JoinStack> {
         self.current_fiber().map(Fiber::join_stack)
+    }
+
+    /// A number that changes when the worker starts something.
+    pub(crate) fn started(&self) -> u64 {
+        self.counters.tasks.get().wrapping_add(self.counters.join_steals.get())
     }
 
     /// Whether anything visible waits at this worker: tasks, public branches, fibers, pinned work.

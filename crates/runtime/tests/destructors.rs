@@ -278,10 +278,16 @@ fn a_joiner_looks_again_after_the_drop_of_an_earlier_waker() {
     watched(|| {
         at_all_counts(|rt| {
             let (event, flags) = (Arc::new(sateen_sync::Event::new()), Arc::new(Flags::default()));
+            let started = Arc::new(sateen_sync::Event::new());
             let mut task = rt.spawn({
-                let event = Arc::clone(&event);
-                move || event.wait()
+                let (event, started) = (Arc::clone(&event), Arc::clone(&started));
+                move || {
+                    started.set();
+                    event.wait();
+                }
             });
+            // Otherwise the joiner may run it in place.
+            started.wait();
             let waker = Waker::from(Arc::new(WaitsWhenDropped(Arc::clone(&flags))));
             assert!(pin!(&mut task).poll(&mut Context::from_waker(&waker)).is_pending());
             drop(waker);

@@ -54,7 +54,7 @@ impl Model {
     }
 
     fn steal_and_run(&self) {
-        if let Stolen::Job(job, _) = self.stack.steal() {
+        if let Stolen::Job(job, ..) = self.stack.steal_if(|_| true) {
             // SAFETY: the job was stolen, so this thread owns it.
             unsafe { count(job) };
         }
@@ -65,6 +65,47 @@ impl Model {
             assert_eq!(job.runs.load(Relaxed), 1, "job {i}");
         }
     }
+}
+
+/// A thief gets the tag of the job that it gets, though the owner changes the tag as soon as
+/// nothing is left to steal.
+#[test]
+fn a_stolen_job_keeps_its_tag() {
+    const TAGS: [usize; 2] = [0x10, 0x20];
+    let tag = |i: usize| std::ptr::without_provenance::<()>(TAGS[i]);
+    model(3, move || {
+        let model = Model::new();
+        let thief = {
+            let model = Arc::clone(&model);
+            thread::spawn(move || {
+                let Stolen::Job(job, tag, _) = model.stack.steal_if(|_| true) else { return };
+                let first = std::ptr::eq(job, &model.jobs[0].job);
+                assert_eq!(tag.addr(), TAGS[usize::from(!first)], "another job's tag");
+                // SAFETY: the job was stolen, so this thread owns it.
+                unsafe { count(job) };
+            })
+        };
+        for i in 0..2 {
+            if model.stack.is_empty() {
+                model.stack.set_tag(tag(i));
+            }
+            model.push(i);
+            model.stack.publish();
+            if i == 1 || !model.stack.is_empty() {
+                model.pop_and_run(i);
+            } else {
+                // Stolen, and not popped yet: the next lies on top of it.
+                model.stack.set_tag(tag(1));
+                model.push(1);
+                model.stack.publish();
+                model.pop_and_run(1);
+                model.pop_and_run(0);
+                break;
+            }
+        }
+        thief.join().unwrap();
+        model.all_ran(2);
+    });
 }
 
 /// The owner pops while a thief publishes by force and steals.
@@ -147,7 +188,7 @@ fn a_listed_stack_is_emptied_once() {
             let model = Arc::clone(&model);
             thread::spawn(move || {
                 // The entry is put back while more jobs are left.
-                while let Stolen::Job(job, more) = model.stack.steal_listed() {
+                while let Stolen::Job(job, _, more) = model.stack.steal_listed() {
                     // SAFETY: the job was stolen, so this thread owns it.
                     unsafe { count(job) };
                     if !more {
@@ -183,7 +224,7 @@ fn a_stack_is_listed_anew() {
             let (model, entries) = (Arc::clone(&model), Arc::clone(&entries));
             thread::spawn(move || {
                 entries.fetch_sub(1, Relaxed);
-                if let Stolen::Job(job, more) = model.stack.steal_listed() {
+                if let Stolen::Job(job, _, more) = model.stack.steal_listed() {
                     if more {
                         entries.fetch_add(1, Relaxed);
                     }
@@ -200,7 +241,7 @@ fn a_stack_is_listed_anew() {
         if entries.load(Relaxed) != 0 {
             assert_ne!(model.stack.steal_listed(), Stolen::Busy);
         } else {
-            assert_eq!(model.stack.steal(), Stolen::Empty, "nobody would find it");
+            assert_eq!(model.stack.steal_if(|_| true), Stolen::Empty, "nobody would find it");
         }
     });
 }
@@ -221,7 +262,7 @@ fn a_suspension_against_a_thief() {
         let mut listed = model.stack.publish_for_suspension();
         while listed {
             listed = match model.stack.steal_listed() {
-                Stolen::Job(job, more) => {
+                Stolen::Job(job, _, more) => {
                     // SAFETY: the job was stolen, so this thread owns it.
                     unsafe { count(job) };
                     more

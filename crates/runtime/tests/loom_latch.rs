@@ -65,7 +65,7 @@ fn the_waiter_wakes_and_sees_the_result() {
                 unsafe { Latch::set(&shared.latch) };
             })
         };
-        shared.latch.wait(&shared.parker);
+        shared.latch.wait_helping(&shared.parker, || false);
         assert!(shared.latch.is_done());
         // SAFETY: the latch is done, so the result belongs to the waiter.
         assert_eq!(shared.result.with(|r| unsafe { *r }), 7);
@@ -103,7 +103,7 @@ fn the_last_of_several_sets_it() {
                 })
             })
             .collect();
-        shared.latch.finish(1, |_| (), || &shared.parker);
+        shared.latch.finish_helping(1, |_| (), || &shared.parker, || false);
         // SAFETY: all counts are dropped.
         let sum: u32 = shared.results.iter().map(|r| r.with(|r| unsafe { *r })).sum();
         assert_eq!(sum, 2);

@@ -24,6 +24,23 @@ fn membarrier(command: libc::c_int) -> libc::c_long {
     unsafe { libc::syscall(libc::SYS_membarrier, command, 0, 0) }
 }
 
+/// Reads the start of the file at `path`, which ends with a zero. Allocates nothing.
+fn read_file<'a>(path: &[u8], text: &'a mut [u8]) -> Option<&'a [u8]> {
+    debug_assert!(path.last() == Some(&0), "a path without an end");
+    // SAFETY: the path is terminated, the call writes into `text`, and this function owns the
+    // descriptor.
+    let read = unsafe {
+        let file = libc::open(path.as_ptr().cast(), libc::O_RDONLY | libc::O_CLOEXEC);
+        if file < 0 {
+            return None;
+        }
+        let read = libc::read(file, text.as_mut_ptr().cast(), text.len());
+        libc::close(file);
+        usize::try_from(read).ok()?
+    };
+    text.get(..read)
+}
+
 /// Bytes of address space that the process may still map; `None` if there is no limit, or it is not
 /// known. Allocates nothing.
 fn address_space_left() -> Option<usize> {
@@ -34,18 +51,8 @@ fn address_space_left() -> Option<usize> {
         return None;
     }
     let mut text = [0u8; 64];
-    // SAFETY: the path is terminated, the call writes into `text`, and this function owns the
-    // descriptor.
-    let read = unsafe {
-        let file = libc::open(c"/proc/self/statm".as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC);
-        if file < 0 {
-            return None;
-        }
-        let read = libc::read(file, text.as_mut_ptr().cast(), text.len());
-        libc::close(file);
-        usize::try_from(read).ok()?
-    };
-    let pages = text[..read].split(|&byte| byte == b' ').next()?;
+    let text = read_file(b"/proc/self/statm\0", &mut text)?;
+    let pages = text.split(|&byte| byte == b' ').next()?;
     let pages: usize = std::str::from_utf8(pages).ok()?.parse().ok()?;
     // SAFETY: takes no pointers.
     let page = usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).ok()?;
@@ -244,6 +251,16 @@ impl Os for Linux {
     /// The number names the thread to the kernel, which refuses it once the thread has ended.
     fn thread_cpu_time(clock: i32) -> Option<Duration> {
         unix::read_clock(clock)
+    }
+
+    fn thread_sleeps(clock: i32) -> bool {
+        // The kernel's number of the thread is in that of its clock, inverted, above three bits.
+        let path = format!("/proc/self/task/{}/stat\0", !(clock >> 3));
+        let mut text = [0u8; 256];
+        let Some(text) = read_file(path.as_bytes(), &mut text) else { return false };
+        // The state follows the name, which may hold anything, in parentheses.
+        let state = text.iter().rposition(|&byte| byte == b')').map(|end| text.get(end + 2));
+        matches!(state, Some(Some(b'S' | b'D')))
     }
 
     /// A thread maps its stack and its signal stack, each with a guard. If the signal stack does

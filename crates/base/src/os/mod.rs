@@ -120,6 +120,10 @@ trait Os {
     fn thread_cpu_time(_clock: i32) -> Option<Duration> {
         None
     }
+    /// See [`ThreadClock::thread_sleeps`].
+    fn thread_sleeps(_clock: i32) -> bool {
+        false
+    }
     /// See [`thread_limit`].
     fn thread_limit() -> Option<usize> {
         None
@@ -216,6 +220,15 @@ impl ThreadClock {
     /// A system call.
     pub fn time(self) -> Option<Duration> {
         Host::thread_cpu_time(self.0)
+    }
+
+    /// Whether the system says that the thread sleeps: it waits for something, and would not run if
+    /// a core were free.
+    ///
+    /// # Cost
+    /// Three system calls.
+    pub fn thread_sleeps(self) -> bool {
+        Host::thread_sleeps(self.0)
     }
 }
 

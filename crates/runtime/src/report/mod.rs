@@ -12,6 +12,7 @@ pub use info::{FiberInfo, FiberState, WaitOwner, WaitsFor};
 pub(crate) use watch::Watch;
 
 use crate::cycles::{self, Seen};
+use crate::monitor::BlockedWorker;
 use crate::runtime::Runtime;
 use crate::shared::Shared;
 use std::collections::HashMap;
@@ -36,6 +37,9 @@ pub struct Report {
     /// About how much queued work workers could not start for want of a stack: spawned tasks and
     /// futures, jobs of scopes, branches, calls from outside.
     pub waiting_for_stacks: usize,
+    /// Workers that a task has blocked in the system, while work was queued. A substitute works for
+    /// each; what was suspended there waits.
+    pub blocked_workers: Vec<BlockedWorker>,
     /// How many workers the runtime has.
     pub workers: usize,
     /// Workers that were busy and did not answer: little is told of their fibers.
@@ -124,6 +128,9 @@ impl fmt::Display for Report {
                 if n == 1 { "s" } else { "" }
             )?,
         }
+        for blocked in &self.blocked_workers {
+            writeln!(f, "{blocked}; a substitute works for it")?;
+        }
         for deadlock in &self.deadlocks {
             writeln!(f, "{deadlock}")?;
         }
@@ -151,7 +158,16 @@ impl Report {
             .map(|cycle| Deadlock { fibers: members(cycle) })
             .collect();
         let waiting_for_stacks = shared.waiting_for_stacks();
-        Self { fibers, deadlocks, blocked: None, waiting_for_stacks, workers: shared.regular, busy }
+        let (workers, blocked_workers) = (shared.regular, shared.monitor.blocked());
+        Self {
+            fibers,
+            deadlocks,
+            blocked: None,
+            waiting_for_stacks,
+            blocked_workers,
+            workers,
+            busy,
+        }
     }
 
     /// Asks all workers.

@@ -355,7 +355,7 @@ pub(crate) unsafe fn poll_queued(worker: &Owner, fiber: &Fiber, head: NonNull<He
     this.word.begin();
     let run = |f: &dyn Fn() -> bool| {
         let task = &raw const this.task;
-        Running::run(fiber, task, this.task.id.get(), std::ptr::null(), f)
+        Running::run(fiber, task, this.task.id.get(), std::ptr::null(), start::Called::NOT, f)
     };
     let cancelled = || this.task.is_cancelled() || worker.shared().is_cancelling();
     let mut over = !cancelled()

@@ -21,6 +21,12 @@ pub(crate) struct Running {
     pub(crate) identity: Identity,
     /// What ran here before and goes on afterwards; null for nothing.
     pub(crate) outer: *const Running,
+    /// Which piece of its caller's work it is: the address of the branch or of the scope; null for
+    /// a task.
+    pub(crate) what: *const (),
+    /// The activation that waits for this one, if that is known. It, and what its own `caller`
+    /// leads to, stay for as long as this one.
+    pub(crate) caller: *const Running,
     /// The task's own frames reach its locals; its branches do not.
     pub(crate) locals: *const Locals,
     /// The height of the join stack at the start. Below it lie branches of outer work.
@@ -38,14 +44,15 @@ impl Running {
         task: *const Header,
         id: u64,
         locals: *const Locals,
+        called: Called,
         f: impl FnOnce() -> R,
     ) -> R {
         /// A drop ends it, for `f` may unwind.
-        struct Leave<'a>(&'a Fiber, *const Running, *const Header);
+        struct Leave<'a>(&'a Fiber, *const Running, *const ());
         impl Drop for Leave<'_> {
             fn drop(&mut self) {
                 self.0.set_running(self.1);
-                self.0.set_owning_task(self.2);
+                self.0.join_stack().set_tag(self.2);
             }
         }
         let outer = fiber.running();
@@ -54,26 +61,38 @@ impl Running {
             id,
             identity: Identity::new(),
             outer,
+            what: called.what,
+            caller: called.caller,
             locals,
             below: fiber.join_stack().height(),
             #[cfg(debug_assertions)]
             branches: std::cell::Cell::new(0),
         };
-        let _leave = Leave(fiber, outer, fiber.owning_task());
+        let _leave = Leave(fiber, outer, fiber.join_stack().tag());
         fiber.set_running(&raw const running);
-        // Branches that outer work has on the join stack stay its own. The caller ensures that
-        // there are none if the task has an identity that branches need.
-        if fiber.join_stack().is_bare() {
-            fiber.set_owning_task(task);
+        // Branches of outer work that can be stolen stay its own. The caller ensures that there are
+        // none if the task has an identity that branches need.
+        if fiber.join_stack().is_empty() {
+            fiber.join_stack().set_tag((&raw const running).cast());
         }
         f()
     }
 
-    /// Runs `f` as a branch of `task` that another fiber left to be taken; null for none.
-    pub(crate) fn branch<R>(fiber: &Fiber, task: *const Header, f: impl FnOnce() -> R) -> R {
+    /// Runs `f` as the piece `what` of the work of `caller`, which another fiber left to be taken.
+    ///
+    /// # Safety
+    /// `caller` is null, or an activation that waits for `f`.
+    pub(crate) unsafe fn branch<R>(
+        fiber: &Fiber,
+        caller: *const Self,
+        what: *const (),
+        f: impl FnOnce() -> R,
+    ) -> R {
         // SAFETY: the caller runs on `fiber`.
         let id = unsafe { fiber.owner() }.ids().draw().get();
-        Self::run(fiber, task, id, std::ptr::null(), || {
+        // SAFETY: it waits. Other threads read only what does not change.
+        let task = if caller.is_null() { std::ptr::null() } else { unsafe { (*caller).task } };
+        Self::run(fiber, task, id, std::ptr::null(), Called { what, caller }, || {
             // SAFETY: null, or a task that waits for this branch.
             if let Some(task) = unsafe { task.as_ref() } {
                 task.share();
@@ -81,6 +100,32 @@ impl Running {
             f()
         })
     }
+}
+
+impl Running {
+    /// Runs `f`, the call `what` of a task of another runtime, which waits for it in `caller`.
+    pub(crate) fn called<R>(
+        fiber: &Fiber,
+        caller: *const Self,
+        what: *const (),
+        f: impl FnOnce() -> R,
+    ) -> R {
+        // SAFETY: the caller runs on `fiber`.
+        let id = unsafe { fiber.owner() }.ids().draw().get();
+        Self::run(fiber, std::ptr::null(), id, std::ptr::null(), Called { what, caller }, f)
+    }
+}
+
+/// What an activation is to the one that waits for it; see [`Running`].
+#[derive(Clone, Copy)]
+pub(super) struct Called {
+    what: *const (),
+    caller: *const Running,
+}
+
+impl Called {
+    /// By nobody, or by what is not known.
+    pub(super) const NOT: Self = Self { what: std::ptr::null(), caller: std::ptr::null() };
 }
 
 /// Runs `f`, a branch that its task runs in place. Debug builds count it, for `fiber_local`.
@@ -143,7 +188,9 @@ pub(crate) unsafe fn run_claimed(header: NonNull<Header>) {
     };
     task.started_on.set(fiber);
     let locals = Locals::new();
-    Running::run(fiber, header.as_ptr(), task.id.get(), &raw const locals, || {
+    // The task that joins it in place waits for it.
+    let called = Called { caller: fiber.running(), ..Called::NOT };
+    Running::run(fiber, header.as_ptr(), task.id.get(), &raw const locals, called, || {
         // SAFETY: claimed.
         unsafe { (task.actions.run)(header) };
         locals.destroy();

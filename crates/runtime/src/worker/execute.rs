@@ -5,12 +5,12 @@ use crate::entry::{Entry, Work};
 use crate::fiber::Fiber;
 use crate::join_stack::Stolen;
 use crate::root::start_apart;
-use crate::task::{self, Header, JoinError, Running};
+use crate::task::{self, JoinError, Running};
 
 impl Owner {
-    /// Says whose branch was just stolen: [`Owner::execute`] follows with it.
-    pub(crate) fn will_run_branch_of(&self, owning_task: *const Header) {
-        self.branch_of.set(owning_task);
+    /// Says what the branch belongs to that was just stolen: [`Owner::execute`] follows with it.
+    pub(crate) fn will_run_branch_of(&self, caller: *const Running) {
+        self.branch_of.set(caller);
     }
 
     /// Starts what was taken from a queue, on the calling fiber.
@@ -32,9 +32,10 @@ impl Owner {
                 }
             }
             Work::Job(job) | Work::Here(job) | Work::Survey(job) => {
-                let owning_task = self.branch_of.replace(std::ptr::null());
-                // SAFETY: an entry is taken once, and its job is valid until it has run.
-                Running::branch(fiber, owning_task, || unsafe { ((*job).run)(job) });
+                let caller = self.branch_of.replace(std::ptr::null());
+                // SAFETY: an entry is taken once, and its job is valid until it has run. Until then
+                // its caller waits.
+                unsafe { Running::branch(fiber, caller, job.cast(), || ((*job).run)(job)) };
             }
             // SAFETY: as above; the scope waits for it.
             Work::Scoped(job) => unsafe { crate::scope::run(fiber, job) },
@@ -48,7 +49,7 @@ impl Owner {
 
     /// Runs a branch that a suspended task has left to others.
     fn take_from_listed(&self, fiber: &Fiber, suspended: &Fiber) {
-        if let Stolen::Job(job, more) = suspended.join_stack().steal_listed() {
+        if let Stolen::Job(job, tag, more) = suspended.join_stack().steal_listed() {
             if more {
                 self.list_branches(suspended);
             } else {
@@ -56,8 +57,8 @@ impl Owner {
                 suspended.worker().insist(HUNGRY);
             }
             self.counters.join_steals.bump();
-            // SAFETY: stolen, so ours to run, once; its frame waits.
-            Running::branch(fiber, suspended.owning_task(), || unsafe { ((*job).run)(job) });
+            // SAFETY: stolen, so ours to run, once; its frame waits, and so does its caller.
+            unsafe { Running::branch(fiber, tag.cast(), job.cast(), || ((*job).run)(job)) };
         }
     }
 }

@@ -63,6 +63,9 @@ impl Owner {
     /// Gives work to the policy and wakes a sleeper for it.
     #[inline(always)]
     pub(crate) fn push(&self, entry: Entry, what: Push) {
+        if self.shared().keeps_threads {
+            self.publish_older();
+        }
         match what {
             Push::New => self.policy.spawned(entry),
             Push::Woken => self.policy.awakened_again(entry),
@@ -70,6 +73,17 @@ impl Owner {
         }
         if !self.is_alone() {
             self.wake_for_push();
+        }
+    }
+
+    /// Where tasks keep their threads, the branches around a spawn become public before it does,
+    /// and so are taken first. The spawn may want a lock that is free only after they have run.
+    #[cold]
+    fn publish_older(&self) {
+        if let Some(stack) = self.current_join_stack()
+            && stack.has_private()
+        {
+            stack.publish_all();
         }
     }
 

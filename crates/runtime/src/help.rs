@@ -1,0 +1,211 @@
+//! What a task that keeps its thread runs while it waits: only what it waits for.
+//!
+//! In a runtime that [keeps threads](crate::Builder::keep_threads), unrelated work must not run on
+//! top of a wait: it might want a lock that a frame below holds. Work *under* the wait may. Its end
+//! is needed for the end of the wait in any case, so no new dependency arises.
+//!
+//! What is under a wait shows in the chain of activations: each [`Running`] says which piece of
+//! work it is (`what`), and which activation waits for it (`caller`). A thief reads the tag of a
+//! join stack, which is the activation that its jobs belong to, and climbs from there. It does so
+//! under the stack's lock, with a job there that the owner can not pop. So the job's frame is
+//! there, and with it each activation of the chain, because each waits for the next.
+//!
+//! Proof: `README.md`, "Helping".
+
+use crate::context::here;
+use crate::entry::{Entry, Work};
+use crate::fiber::Fiber;
+use crate::join_stack::Job;
+use crate::latch::Latch;
+use crate::offer;
+use crate::runtime::CalledJob;
+use crate::task::Running;
+use crate::worker::{HUNGRY, Owner, spin_for};
+use sateen_base::prim::time::Duration;
+use sateen_base::prim::{spin_loop, thread};
+use sateen_base::tsc;
+use std::ops::Range;
+
+/// Links of the chain that a thief climbs under a victim's lock. Deeper work is left to others.
+const LINKS: usize = 32;
+/// Rounds of search between two looks at the clock, and between two yields.
+const ROUNDS_PER_LOOK: u32 = 4;
+const ROUNDS_PER_YIELD: u32 = 8;
+/// Pauses between two rounds.
+const PAUSES: u32 = 8;
+/// How long a victim may leave a request unanswered.
+const ANSWER_TIMEOUT: Duration = Duration::from_micros(5);
+
+/// The work under a wait.
+pub(crate) struct Under {
+    /// The addresses of the pieces that the waiter waits for.
+    pieces: Range<usize>,
+    /// Shares of other broadcasts, too: two workers that wait for a share of each other's.
+    shares: bool,
+}
+
+impl Under {
+    /// The `pieces`, which the caller waits for until all are done, whatever happens.
+    pub(crate) fn pieces<T>(pieces: &[T]) -> Self {
+        let range = pieces.as_ptr_range();
+        Self { pieces: range.start.addr()..range.end.addr(), shares: false }
+    }
+
+    /// The pieces of a broadcast.
+    pub(crate) fn shares<T>(pieces: &[T]) -> Self {
+        Self { shares: true, ..Self::pieces(pieces) }
+    }
+
+    /// One piece.
+    pub(crate) fn piece<T>(piece: &T) -> Self {
+        Self::pieces(std::slice::from_ref(piece))
+    }
+
+    /// Whether the work of `activation` is under the wait.
+    ///
+    /// # Safety
+    /// It is null, or it stays until this returns, as does each one that waits for it.
+    unsafe fn covers(&self, mut activation: *const Running) -> bool {
+        for _ in 0..LINKS {
+            if activation.is_null() {
+                break;
+            }
+            // SAFETY: by contract. These two do not change.
+            let (what, caller) = unsafe { ((*activation).what, (*activation).caller) };
+            if self.pieces.contains(&what.addr()) {
+                return true;
+            }
+            activation = caller;
+        }
+        false
+    }
+}
+
+/// Waits briefly for `latch`, for the end of the pieces `under` it. A task that keeps its thread in
+/// a runtime made for that helps meanwhile.
+pub(crate) fn spin(latch: &Latch<Fiber>, under: &Under) {
+    match here() {
+        Some((worker, fiber)) if fiber.helps() => worker.help_until(fiber, latch, under),
+        _ => spin_for(latch),
+    }
+}
+
+/// For the end of a wait: helps once, if the caller may. Returns whether it did.
+pub(crate) fn once(under: &Under) -> bool {
+    let helps = |&(_, fiber): &(&Owner, &Fiber)| fiber.helps();
+    here().filter(helps).is_some_and(|(worker, fiber)| worker.help(fiber, under))
+}
+
+/// Parks the caller, who waits for a call: if it helps, until something may have come to help with.
+pub(crate) fn park() {
+    match here() {
+        Some((_, fiber)) if fiber.helps() => fiber.nap(),
+        _ => sateen_sync::park::park(),
+    }
+}
+
+impl Owner {
+    /// Helps until `latch` is set, or until there has been nothing to help with for as long as an
+    /// idle worker searches.
+    #[cold]
+    fn help_until(&self, fiber: &Fiber, latch: &Latch<Fiber>, under: &Under) {
+        let shared = self.shared();
+        let ticks = if shared.sleep.has_cores() { shared.spin_ticks } else { 0 };
+        let mut timeout = tsc::ticks(ANSWER_TIMEOUT);
+        let (mut since, mut rounds) = (tsc::now(), 0u32);
+        while !latch.is_done() {
+            if self.help(fiber, under) {
+                (since, rounds) = (tsc::now(), 0);
+                continue;
+            }
+            rounds += 1;
+            if rounds.is_multiple_of(ROUNDS_PER_LOOK) {
+                let waited = tsc::now().saturating_sub(since);
+                if waited > timeout {
+                    timeout = u64::MAX;
+                    self.force_others();
+                }
+                if waited > ticks {
+                    return;
+                }
+            }
+            if rounds.is_multiple_of(ROUNDS_PER_YIELD) {
+                thread::yield_now();
+            }
+            for _ in 0..PAUSES {
+                if latch.is_done() {
+                    return;
+                }
+                spin_loop();
+            }
+        }
+    }
+
+    /// Runs one piece of work that is `under` the caller's wait, if there is one.
+    #[cold]
+    fn help(&self, fiber: &Fiber, under: &Under) -> bool {
+        if thread::panicking() || !fiber.has_room_to_help() {
+            return false;
+        }
+        self.help_with_call(fiber, under) || self.help_with_branch(fiber, under)
+    }
+
+    /// Runs one call from elsewhere.
+    fn help_with_call(&self, fiber: &Fiber, under: &Under) -> bool {
+        // SAFETY: the list keeps the call.
+        let caller = |job: *const Job| unsafe { (*job.cast::<CalledJob>()).caller };
+        // SAFETY: the call's caller waits for it, and so does each further up.
+        let covers = |job| unsafe { under.covers(caller(job)) };
+        let wanted = |entry: Entry| match entry.decode() {
+            Work::Here(job) => under.shares || under.pieces.contains(&job.addr()) || covers(job),
+            Work::Job(job) => covers(job),
+            _ => false,
+        };
+        let called = self.shared().aside.take_called(wanted);
+        let Some(entry) = called.or_else(|| self.take_share(wanted)) else { return false };
+        fiber.unhindered(|| self.execute(fiber, entry));
+        true
+    }
+
+    /// Runs one job of another worker's join stack.
+    fn help_with_branch(&self, fiber: &Fiber, under: &Under) -> bool {
+        // SAFETY: the tag is an activation. It waits for the job that the lock keeps there, as does
+        // each one further up.
+        let wanted = |tag: *const ()| unsafe { under.covers(tag.cast()) };
+        let workers = self.shared().workers();
+        let start = self.random(workers.len());
+        for i in 0..workers.len() {
+            let victim = &workers[(start + i) % workers.len()];
+            if victim.index() == self.index() {
+                continue;
+            }
+            let stolen = victim.current_fiber().and_then(|running| {
+                offer::steal_if(running.join_stack(), victim.requests(), wanted)
+            });
+            let Some((job, caller)) = stolen else {
+                victim.request(HUNGRY);
+                continue;
+            };
+            self.counters.join_steals.bump();
+            fiber.unhindered(|| {
+                // SAFETY: stolen, so ours to run, once; its caller waits until it has run.
+                unsafe { Running::branch(fiber, caller.cast(), job.cast(), || ((*job).run)(job)) };
+            });
+            return true;
+        }
+        false
+    }
+}
+
+impl Fiber {
+    /// Whether it helps while it waits.
+    #[inline]
+    pub(crate) fn helps(&self) -> bool {
+        self.keeps_thread() && self.shared().keeps_threads
+    }
+
+    /// Whether more than half of its stack is left.
+    fn has_room_to_help(&self) -> bool {
+        self.stack_left() > self.stack_size() / 2
+    }
+}
