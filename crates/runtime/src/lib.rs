@@ -77,6 +77,8 @@ mod par;
 #[cfg(not(loom))]
 pub mod policy;
 #[cfg(not(loom))]
+mod posts;
+#[cfg(not(loom))]
 mod report;
 #[cfg(not(loom))]
 mod root;

@@ -69,6 +69,8 @@ pub(crate) struct Shared {
     pub(crate) spin_ticks: u64,
     /// So many workers search for that long. More than the cores can run would be in the way.
     pub(crate) spinning_searchers: usize,
+    /// Held while one piece of work is posted to each worker.
+    pub(crate) posting: SpinLock<()>,
     /// Work that no worker had a stack for.
     pub(crate) aside: Aside<Entry>,
     /// Which workers start nothing, for want of a stack or of work.
@@ -143,6 +145,7 @@ impl Shared {
             pumped: false,
             spin_ticks: sateen_base::tsc::ticks(spin),
             spinning_searchers: (regular.min(cores) / 2).max(1),
+            posting: SpinLock::new(()),
             aside: Aside::new(),
             stall: Stall::new(regular),
             fibers: SpinLock::new(Vec::new()),
