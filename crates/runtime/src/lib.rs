@@ -114,6 +114,8 @@ mod waits;
 mod waker;
 #[cfg(not(loom))]
 mod worker;
+#[cfg(not(loom))]
+mod worker_thread;
 
 sateen_base::open_to_models! {
     aside, cycles, drain, flag, gate, inbox, join_stack, latch, live, offer, park_word,
@@ -134,7 +136,7 @@ pub use stack::FixedStacks;
 pub use {
     blocking::blocking,
     build_error::BuildError,
-    builder::{Builder, MAX_WORKERS, WorkerThread},
+    builder::{Builder, MAX_WORKERS},
     current_thread::{CurrentThread, Polled, Spawner, spawn_local},
     fiber::{fiber_number, stack_used},
     fork::fork,
@@ -154,6 +156,7 @@ pub use {
     },
     time::timeout,
     waits::{has_ready_work, no_suspend, poll_requests, yield_now},
+    worker_thread::WorkerThread,
 };
 
 #[cfg(doctest)]

@@ -71,6 +71,8 @@ pub(crate) struct Shared {
     pub(crate) spinning_searchers: usize,
     /// Held while one piece of work is posted to each worker.
     pub(crate) posting: SpinLock<()>,
+    /// Posted work waits until the worker's run queue is empty.
+    pub(crate) posted_last: bool,
     /// Work that no worker had a stack for.
     pub(crate) aside: Aside<Entry>,
     /// Which workers start nothing, for want of a stack or of work.
@@ -146,6 +148,7 @@ impl Shared {
             spin_ticks: sateen_base::tsc::ticks(spin),
             spinning_searchers: (regular.min(cores) / 2).max(1),
             posting: SpinLock::new(()),
+            posted_last: false,
             aside: Aside::new(),
             stall: Stall::new(regular),
             fibers: SpinLock::new(Vec::new()),
