@@ -24,6 +24,8 @@ mod join_stack;
 mod latch;
 mod live;
 mod offer;
+#[cfg(any(loom, feature = "compat"))]
+mod outside_latch;
 mod park_word;
 mod request_word;
 mod sleepers;
@@ -44,6 +46,9 @@ mod blocking;
 mod build_error;
 #[cfg(not(loom))]
 mod builder;
+#[cfg(all(feature = "compat", not(loom)))]
+#[doc(hidden)]
+pub mod compat;
 #[cfg(not(loom))]
 mod context;
 #[cfg(not(loom))]
@@ -118,7 +123,8 @@ mod worker;
 mod worker_thread;
 
 sateen_base::open_to_models! {
-    aside, cycles, drain, flag, gate, inbox, join_stack, latch, live, offer, park_word,
+    aside, cycles, drain, flag, gate, inbox, join_stack, latch, live, offer, outside_latch,
+    park_word,
     request_word, sleepers, stall, started_on, task_state, tight, wait_record, wake_word,
     watcher,
 }

@@ -10,6 +10,8 @@ use crate::shared::Shared;
 use crate::task::{Header, Running, in_branch, interrupted_after};
 use crate::unwind::discard;
 use crate::worker::{Owner, Push, spin_for};
+#[cfg(feature = "compat")]
+use sateen_base::prim::fence;
 use sateen_base::prim::{Arc, AtomicPtr, Ordering};
 use std::any::Any;
 use std::marker::PhantomData;
@@ -34,6 +36,16 @@ pub(crate) struct ScopeJob {
 pub(crate) unsafe fn run(fiber: &Fiber, job: *const ScopeJob) {
     // SAFETY: the scope waits for the job, and its task for the scope.
     unsafe { Running::branch(fiber, (*(*job).scope).task, || ((*job).run)(job)) }
+}
+
+/// Runs a scope's job on a thread whose worker will not.
+///
+/// # Safety
+/// As [`run`].
+#[cold]
+pub(crate) unsafe fn run_here(job: *const ScopeJob) {
+    // SAFETY: the scope waits for the job.
+    unsafe { ((*job).run)(job) };
 }
 
 /// The fiber that waits for the end of the scope of `job`, and that could run `job`, if there is
@@ -96,8 +108,9 @@ impl Inner {
         unsafe { self.waiter.load(Ordering::Relaxed).as_ref() }
     }
 
-    /// Runs one of the scope's jobs that no worker had a stack for, if there is one. On top of the
-    /// caller's frames runs only what the caller waits for in any case.
+    /// Runs one of the scope's jobs that no worker had a stack for, or that only this worker may
+    /// run, if there is one. On top of the caller's frames runs only what the caller waits for in
+    /// any case.
     #[cold]
     fn help(&self, worker: &Owner) -> bool {
         // Ordering: Relaxed, see `waiter`.
@@ -108,7 +121,9 @@ impl Inner {
             Work::Scoped(job) => std::ptr::eq(unsafe { (*job).scope }, self),
             _ => false,
         };
-        let Some(entry) = worker.shared().aside.take_scoped(mine) else { return false };
+        let aside = worker.shared().aside.take_scoped(mine);
+        // A share of a broadcast lies in the worker's pinned queue.
+        let Some(entry) = aside.or_else(|| worker.take_pinned(mine)) else { return false };
         // Meanwhile there is nothing to wake this fiber for.
         waits(std::ptr::null_mut());
         worker.note_started();
@@ -135,6 +150,16 @@ struct ScopePtr<'scope>(NonNull<Scope<'scope>>);
 unsafe impl Send for ScopePtr<'_> {}
 
 impl<'scope> Scope<'scope> {
+    /// A scope of the calling fiber.
+    pub(crate) fn of_fiber(worker: &Owner, fiber: &Fiber) -> Self {
+        Self::new(Some(Arc::clone(worker.shared())), fiber.task())
+    }
+
+    /// A scope whose spawns run where they are made.
+    pub(crate) fn inline() -> Self {
+        Self::new(None, std::ptr::null())
+    }
+
     fn new(shared: Option<Arc<Shared>>, task: *const Header) -> Self {
         let inner = Inner {
             latch: CountLatch::new(1),
@@ -170,17 +195,7 @@ impl<'scope> Scope<'scope> {
         F: FnOnce(&Scope<'scope>) + Send + 'scope,
     {
         let Some(shared) = &self.inner.shared else { return self.call(f) };
-        let scope = ScopePtr(NonNull::from(self));
-        let job = HeapJob::alloc(&raw const self.inner, move || {
-            let pointer = scope;
-            // SAFETY: the scope waits for this job's count.
-            let scope = unsafe { pointer.0.as_ref() };
-            scope.call(f);
-            // SAFETY: the job's own count, dropped last.
-            unsafe { CountLatch::drop_one(&raw const (*pointer.0.as_ptr()).inner.latch) };
-        });
-        self.inner.latch.add_one();
-        let entry = Entry::scoped(job);
+        let entry = self.job(f);
         match context::owner() {
             Some(worker) if worker.is_of(shared) => {
                 worker.push(entry, Push::Other);
@@ -191,6 +206,63 @@ impl<'scope> Scope<'scope> {
             // around it.
             _ => shared.submit_inside(entry),
         }
+    }
+
+    /// Makes `f` a job of the scope, which the caller queues.
+    fn job<F>(&self, f: F) -> Entry
+    where
+        F: FnOnce(&Scope<'scope>) + Send + 'scope,
+    {
+        let scope = ScopePtr(NonNull::from(self));
+        let job = HeapJob::alloc(&raw const self.inner, move || {
+            let pointer = scope;
+            // SAFETY: the scope waits for this job's count.
+            let scope = unsafe { pointer.0.as_ref() };
+            scope.call(f);
+            // SAFETY: the job's own count, dropped last.
+            unsafe { CountLatch::drop_one(&raw const (*pointer.0.as_ptr()).inner.latch) };
+        });
+        self.inner.latch.add_one();
+        Entry::scoped(job)
+    }
+
+    /// Runs what `make` makes for each worker's index on that worker, once. False: the scope has no
+    /// workers.
+    #[cfg(feature = "compat")]
+    pub(crate) fn post_to_all<F>(&self, make: impl Fn(usize) -> F) -> bool
+    where
+        F: FnOnce(&Scope<'scope>) + Send + 'scope,
+    {
+        let Some(shared) = &self.inner.shared else { return false };
+        let jobs: Vec<Entry> = (0..shared.regular).map(|index| self.job(make(index))).collect();
+        let posted = shared.post_each(&jobs);
+        // The waiter has a share, too. Partner: the fence in `Aside::take_scoped`.
+        fence(Ordering::SeqCst);
+        self.inner.waiter().inspect(|waiter| crate::latch::Waiter::unpark(*waiter));
+        shared.announce_posted(&posted);
+        // A worker without a thread leaves its share to the caller.
+        for index in (0..jobs.len()).filter(|index| !posted.contains(index)) {
+            if let Work::Scoped(job) = jobs[index].decode() {
+                // SAFETY: it was not posted, so it is ours to run, once.
+                unsafe { ((*job).run)(job) };
+            }
+        }
+        true
+    }
+
+    /// Runs `body`, waits for all spawns, and passes on the panic of the body or of a spawn. Called
+    /// once, on the scope's own fiber.
+    pub(crate) fn complete<R>(&self, worker: &Owner, fiber: &Fiber, body: impl FnOnce() -> R) -> R {
+        let result = catch_unwind(AssertUnwindSafe(|| in_branch(body)));
+        self.wait(worker);
+        // Not before: the spawns are cancelled with us, and waited for.
+        let result = result.and_then(|value| interrupted_after(fiber, value));
+        self.finish(result)
+    }
+
+    /// [`Scope::complete`] for a scope whose spawns have run where they were made.
+    pub(crate) fn complete_inline<R>(&self, body: impl FnOnce() -> R) -> R {
+        self.finish(catch_unwind(AssertUnwindSafe(body)))
     }
 
     /// Runs `f`, keeping its panic for the scope's end.
@@ -235,9 +307,9 @@ impl<'scope> Scope<'scope> {
         self.inner.latch.finish_helping(1, spin_for, this_fiber, help);
     }
 
-    fn finish<R>(self, result: Result<R, Panic>) -> R {
+    fn finish<R>(&self, result: Result<R, Panic>) -> R {
         // Ordering: Relaxed, after the latch: see `note`.
-        let noted = self.inner.panic.load(Ordering::Relaxed);
+        let noted = self.inner.panic.swap(std::ptr::null_mut(), Ordering::Relaxed);
         let noted = (!noted.is_null()).then(|| {
             // SAFETY: set once by `note`, and all spawns are done.
             unsafe { Box::from_raw(noted) }
@@ -315,21 +387,16 @@ where
 {
     match here() {
         Some((worker, fiber)) => {
-            let scope = Scope::new(Some(Arc::clone(worker.shared())), fiber.task());
-            let result = catch_unwind(AssertUnwindSafe(|| in_branch(|| f(&scope))));
-            scope.wait(worker);
-            // Not before: the spawns are cancelled with us, and waited for.
-            let result = result.and_then(|value| interrupted_after(fiber, value));
-            scope.finish(result)
+            let scope = Scope::of_fiber(worker, fiber);
+            scope.complete(worker, fiber, || f(&scope))
         }
         None => on_global(
             f,
             (),
             |f, ()| scope(f),
             |f, ()| {
-                let scope = Scope::new(None, std::ptr::null());
-                let result = catch_unwind(AssertUnwindSafe(|| f(&scope)));
-                scope.finish(result)
+                let scope = Scope::inline();
+                scope.complete_inline(|| f(&scope))
             },
         ),
     }

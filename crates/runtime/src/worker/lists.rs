@@ -45,13 +45,26 @@ impl Owner {
 
     // ---- the pinned queue ----
 
-    pub(super) fn pop_pinned(&self) -> Option<Entry> {
+    pub(crate) fn pop_pinned(&self) -> Option<Entry> {
         // Ordering: Relaxed, a hint; the truth is under the lock.
         if !self.has_pinned.load(Ordering::Relaxed) {
             return None;
         }
         let mut pinned = self.pinned.lock();
         let entry = pinned.pop_front();
+        self.has_pinned.store(!pinned.is_empty(), Ordering::Relaxed);
+        entry
+    }
+
+    /// Takes the first pinned entry that is `wanted`.
+    pub(crate) fn take_pinned(&self, wanted: impl Fn(Entry) -> bool) -> Option<Entry> {
+        // Ordering: Relaxed, a hint; the truth is under the lock.
+        if !self.has_pinned.load(Ordering::Relaxed) {
+            return None;
+        }
+        let mut pinned = self.pinned.lock();
+        let index = pinned.iter().position(|&entry| wanted(entry))?;
+        let entry = pinned.remove(index);
         self.has_pinned.store(!pinned.is_empty(), Ordering::Relaxed);
         entry
     }
