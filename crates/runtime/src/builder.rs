@@ -2,14 +2,12 @@
 
 use crate::blocking;
 use crate::build_error::BuildError;
-use crate::context;
 use crate::current_thread::CurrentThread;
 use crate::forked;
 use crate::hooks::Hooks;
 use crate::overflow;
 use crate::policy::{self, Scheduling, call_user};
 use crate::report::Watch;
-use crate::root;
 use crate::runtime::Runtime;
 use crate::shared::{Setup, Shared};
 use crate::sleepers::Alarm;
@@ -18,8 +16,8 @@ use crate::substitutes::Substitutes;
 use crate::switch::{THREAD_OVERHEAD, Threads};
 use crate::unwind::DiscardOnDrop;
 use crate::worker::WorkerCell;
+use crate::worker_thread::{WorkerThread, start_thread};
 use sateen_base::prim::Arc;
-use sateen_base::prim::thread;
 use sateen_base::prim::time::{Duration, Instant};
 use sateen_base::{fence, os};
 use std::io;
@@ -60,6 +58,7 @@ pub struct Builder {
     keep_threads: bool,
     substitutes: Option<usize>,
     on_arrival: Option<Box<dyn Fn() + Send + Sync>>,
+    compat: bool,
 }
 
 impl std::fmt::Debug for Builder {
@@ -97,6 +96,7 @@ impl Default for Builder {
             keep_threads: false,
             substitutes: None,
             on_arrival: None,
+            compat: false,
         }
     }
 }
@@ -327,8 +327,8 @@ impl Builder {
     /// | and a lock that is held across a join, a fork, a loop or a scope | cannot hang by it |
     ///
     /// At most as many tasks wait at once as there are workers and
-    /// [substitutes](Self::substitutes); the others start later. So a task must not wait for one that has not started, unless it
-    /// joins that.
+    /// [substitutes](Self::substitutes); the others start later. So a task must not wait for one
+    /// that has not started, unless it joins that.
     ///
     /// # Cost
     /// A wait costs two thread switches, some microseconds, instead of some nanoseconds.
@@ -423,6 +423,23 @@ impl Builder {
     /// assert_eq!(error.to_string(), "cannot run 0 workers: 1 to 65535 are possible");
     /// ```
     pub fn build(mut self) -> Result<Runtime, BuildError> {
+        let mut spawn = std::mem::replace(&mut self.spawn, Box::new(start_thread));
+        self.build_with(&mut *spawn)
+    }
+
+    /// For [`crate::compat`]: the environment does not count, posted work waits for the run queue,
+    /// and a failed build waits for no thread.
+    #[cfg(feature = "compat")]
+    pub(crate) fn compat(mut self) -> Self {
+        self.compat = true;
+        self
+    }
+
+    /// [`Builder::build`] with a [spawn handler](Builder::spawn_handler) that may borrow.
+    pub(crate) fn build_with(
+        self,
+        spawn: &mut dyn FnMut(WorkerThread) -> io::Result<()>,
+    ) -> Result<Runtime, BuildError> {
         let count = match self.workers {
             Some(count) => count,
             None => default_workers()?,
@@ -439,7 +456,7 @@ impl Builder {
         fence::is_asymmetric();
         forked::watch();
         overflow::install();
-        let strict = self.strict | strict_by_variable()?;
+        let strict = !self.compat && self.strict | strict_by_variable()?;
         let overhead = if strict { THREAD_OVERHEAD } else { 0 };
         let stacks = make_stacks(self.stacks, self.stack_size, self.max_stacks, count, overhead)?;
         let moves_work = self.policy.0.moves_work();
@@ -469,17 +486,15 @@ impl Builder {
             blocking: self.blocking,
             substitutes,
         };
-        let shared = Arc::new(Shared::new(workers, stacks, setup));
-        let mut starting = Starting { shared: &shared, made: 0 };
+        let mut shared = Shared::new(workers, stacks, setup);
+        shared.posted_last = self.compat;
+        let shared = Arc::new(shared);
+        let mut starting = Starting { shared: &shared, made: 0, waits: !self.compat };
         for (index, name) in names.into_iter().enumerate() {
-            let thread = WorkerThread {
-                life: Life { shared: Arc::clone(&shared), index, ran: false },
-                name,
-                core: (!cores.is_empty()).then(|| cores[index % cores.len()]),
-                builder: thread::current().id(),
-            };
+            let core = (!cores.is_empty()).then(|| cores[index % cores.len()]);
+            let thread = WorkerThread::new(&shared, index, name, core);
             starting.made += 1;
-            (self.spawn)(thread).map_err(|source| BuildError::Thread { worker: index, source })?;
+            spawn(thread).map_err(|source| BuildError::Thread { worker: index, source })?;
         }
         std::mem::forget(starting);
         shared.open();
@@ -491,11 +506,16 @@ impl Builder {
 struct Starting<'a> {
     shared: &'a Shared,
     made: usize,
+    /// Waits for those that were made. Otherwise the last of them ends what is left.
+    waits: bool,
 }
 
 impl Drop for Starting<'_> {
     fn drop(&mut self) {
         self.shared.abandon();
+        if !self.waits {
+            return;
+        }
         // The worker whose thread failed has counted itself out when it was dropped. A worker that
         // the handler keeps for later has not, and the wait for it is bounded.
         self.shared.wait_exited(self.made, Instant::now() + ABANDON_TIMEOUT);
@@ -549,89 +569,4 @@ fn cores_to_pin() -> Result<Vec<usize>, BuildError> {
         return Err(BuildError::Pin(io::Error::new(io::ErrorKind::Unsupported, reason)));
     }
     Ok(cores)
-}
-
-fn start_thread(worker: WorkerThread) -> io::Result<()> {
-    // The root runs no user code but hooks.
-    sateen_base::os::before_thread()?;
-    thread::Builder::new().name(worker.name().to_owned()).spawn(|| worker.run()).map(drop)
-}
-
-/// A worker that waits for a thread; see [`Builder::spawn_handler`].
-///
-/// Dropped without [`WorkerThread::run`], it leaves the runtime, and each broadcast, one worker
-/// short. A runtime whose workers are all dropped like this is shut down, and what it had accepted
-/// is refused.
-pub struct WorkerThread {
-    life: Life,
-    name: String,
-    core: Option<usize>,
-    /// The thread that makes the others.
-    builder: thread::ThreadId,
-}
-
-/// Counts the thread out when it has ended, or if it never started.
-struct Life {
-    shared: Arc<Shared>,
-    index: usize,
-    ran: bool,
-}
-
-impl Drop for Life {
-    fn drop(&mut self) {
-        if !self.ran {
-            self.shared.leave_out(self.index);
-        }
-        self.shared.thread_exited();
-    }
-}
-
-impl WorkerThread {
-    /// The worker's index, from 0.
-    pub fn index(&self) -> usize {
-        self.life.index
-    }
-
-    /// The name that the builder gives the thread.
-    pub fn name(&self) -> &str {
-        &self.name
-    }
-
-    /// Runs the worker on the calling thread until the runtime ends.
-    ///
-    /// # Panics
-    /// If the thread is a worker already, or is still building the runtime.
-    pub fn run(mut self) {
-        assert!(
-            !root::is_worker_thread(),
-            "WorkerThread::run on a thread that is a worker already"
-        );
-        assert!(
-            thread::current().id() != self.builder || !self.life.shared.is_starting(),
-            "WorkerThread::run on the thread that builds the runtime, which would wait for itself"
-        );
-        if let Some(core) = self.core {
-            // The core was allowed when the runtime was built. If it no longer is, the worker had
-            // better run unpinned than not at all.
-            drop(os::pin_current_thread(core));
-        }
-        self.life.shared.wait_started();
-        self.life.ran = true;
-        // The thread may work for another runtime, in a call that blocks.
-        let before = context::with(|c| c.join_runtime(Arc::as_ptr(&self.life.shared)));
-        root::worker_main(Arc::clone(&self.life.shared), self.life.index);
-        drop(self);
-        // From now on the thread does not work for the runtime.
-        context::with(|c| c.join_runtime(before));
-    }
-}
-
-impl std::fmt::Debug for WorkerThread {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("WorkerThread")
-            .field("index", &self.life.index)
-            .field("name", &self.name)
-            .field("core", &self.core)
-            .finish_non_exhaustive()
-    }
 }

@@ -61,9 +61,9 @@ pub(crate) struct Fiber {
     task: AtomicPtr<Header>,
     /// The number of what runs here, 0 for nothing. Written with `running`.
     id: AtomicU64,
-    /// Where the task here was spawned; null for none. Written with `running`.
+    /// Where the last task that began here was spawned; null for none.
     location: AtomicPtr<Location<'static>>,
-    /// The task's name, if it has one.
+    /// That task's name, if it has one.
     name: SpinLock<Option<std::sync::Arc<str>>>,
     /// What the fiber waits for. Written by the fiber.
     wait: WaitRecord,
@@ -285,21 +285,23 @@ impl Fiber {
         // SAFETY: null, or on the stack that the caller stands on.
         let (task, id) = unsafe { running.as_ref() }
             .map_or((std::ptr::null(), 0), |running| (running.task, running.id));
-        // SAFETY: null, or a task that does not end before what runs for it.
-        let header = unsafe { task.as_ref() };
-        let location = header.map_or(std::ptr::null(), |task| std::ptr::from_ref(task.location()));
-        // Ordering: Relaxed; threads that tell of a blocked worker want a hint.
-        self.location.store(location.cast_mut(), Ordering::Relaxed);
-        let name = header.and_then(Header::name);
-        if name.is_some() || self.has_name.get() {
-            self.set_name(name);
-        }
         // Ordering: Release publishes the task to threads that interrupt fibers.
         self.task.store(task.cast_mut(), Ordering::Release);
         // Ordering: Relaxed; others only want to know which fibers are live.
         self.id.store(id, Ordering::Relaxed);
         // SAFETY: this thread runs it from here on.
         unsafe { sateen_sync::park::set_context_id(id) };
+    }
+
+    /// Keeps what a thread that tells of a blocked worker wants to know of `task`, which is about
+    /// to run here.
+    #[inline]
+    pub(crate) fn describe(&self, task: &Header) {
+        // Ordering: Relaxed, a hint.
+        self.location.store(std::ptr::from_ref(task.location()).cast_mut(), Ordering::Relaxed);
+        if task.has_extra() || self.has_name.get() {
+            self.set_name(task.name());
+        }
     }
 
     #[cold]
@@ -309,7 +311,7 @@ impl Fiber {
         *self.name.lock() = name;
     }
 
-    /// The name of the task here and where it was spawned, recently.
+    /// The name of the last task that began here, and where it was spawned.
     pub(crate) fn described(
         &self,
     ) -> (Option<std::sync::Arc<str>>, Option<&'static Location<'static>>) {

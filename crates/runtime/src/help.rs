@@ -40,7 +40,8 @@ const ANSWER_TIMEOUT: Duration = Duration::from_micros(5);
 pub(crate) struct Under {
     /// The addresses of the pieces that the waiter waits for.
     pieces: Range<usize>,
-    /// Shares of other broadcasts, too: two workers that wait for a share of each other's.
+    /// It is a broadcast's. Two workers may wait for a share of each other's, so the waiter runs
+    /// each share that comes, and what its worker has queued before.
     shares: bool,
 }
 
@@ -147,7 +148,18 @@ impl Owner {
         if thread::panicking() || !fiber.has_room_to_help() {
             return false;
         }
-        self.help_with_call(fiber, under) || self.help_with_branch(fiber, under)
+        (under.shares && self.run_queued(fiber))
+            || self.help_with_call(fiber, under)
+            || self.help_with_branch(fiber, under)
+    }
+
+    /// Runs the next piece of the worker's own queue: the share of a broadcast comes after these.
+    fn run_queued(&self, fiber: &Fiber) -> bool {
+        let queued = self.take_from_policy();
+        queued.is_some_and(|entry| {
+            fiber.unhindered(|| self.execute(fiber, entry));
+            true
+        })
     }
 
     /// Runs one call from elsewhere.
@@ -162,7 +174,8 @@ impl Owner {
             _ => false,
         };
         let called = self.shared().aside.take_called(wanted);
-        let Some(entry) = called.or_else(|| self.take_share(wanted)) else { return false };
+        let share = |entry: Entry| matches!(entry.decode(), Work::Here(_)) && wanted(entry);
+        let Some(entry) = called.or_else(|| self.take_pinned(share)) else { return false };
         fiber.unhindered(|| self.execute(fiber, entry));
         true
     }

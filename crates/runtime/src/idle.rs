@@ -152,7 +152,7 @@ impl Owner {
     }
 
     /// One round over everything that may hold work.
-    fn scan(&self) -> Option<Entry> {
+    pub(crate) fn scan(&self) -> Option<Entry> {
         let shared = self.shared();
         self.counters.search_rounds.bump();
         if let Some(entry) = self.pop(Pop::Any) {

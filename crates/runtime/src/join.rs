@@ -28,7 +28,8 @@ struct Branch<F, R> {
 // The join slots lie behind the stack and are not checked for room.
 const _: () = assert!(size_of::<Branch<(), ()>>() >= crate::stack::BYTES_PER_SLOT);
 
-impl<F: FnOnce() -> R, R> Branch<F, R> {
+/// The closure is told whether it was stolen.
+impl<F: FnOnce(bool) -> R, R> Branch<F, R> {
     #[inline(always)]
     fn new(f: F) -> Self {
         Self {
@@ -55,7 +56,7 @@ impl<F: FnOnce() -> R, R> Branch<F, R> {
         // here.
         unsafe {
             let f = (*this).take();
-            let result = catch_unwind(AssertUnwindSafe(f));
+            let result = catch_unwind(AssertUnwindSafe(|| f(true)));
             (*this).result.with_mut(|place| (*place).write(result));
             Latch::set(&raw const (*this).latch);
         }
@@ -119,8 +120,21 @@ where
     if stack.is_null() {
         return join_outside(a, b);
     }
-    // SAFETY: join stacks live as long as their runtime, and this frame keeps the fiber on it.
-    let stack = unsafe { &*stack };
+    // SAFETY: the running fiber's stack. Join stacks live as long as their runtime, and this frame
+    // keeps the fiber on it.
+    unsafe { join_on(&*stack, a, |_| b()) }
+}
+
+/// [`join`] on a fiber; `b` is told whether it was stolen.
+///
+/// # Safety
+/// `stack` is the join stack of the running fiber.
+#[inline(always)]
+pub(crate) unsafe fn join_on<A, B, RA, RB>(stack: &JoinStack, a: A, b: B) -> (RA, RB)
+where
+    A: FnOnce() -> RA,
+    B: FnOnce(bool) -> RB,
+{
     let branch = Branch::new(b);
     // SAFETY: the running fiber's stack; the branch is popped below before its frame goes.
     if unsafe { offer::push(stack, &branch.job, || context::with(context::Context::requests)) } {
@@ -136,7 +150,7 @@ where
             // SAFETY: the branch was popped, so this thread owns it.
             let b = unsafe { branch.take() };
             let ra = Held::new(ra);
-            let rb = in_branch(b);
+            let rb = in_branch(|| b(false));
             (ra.release(), rb)
         }
         Err(panic) => {
@@ -151,8 +165,8 @@ where
 
 /// `a` panicked; `b` runs all the same.
 #[cold]
-fn a_panicked<B: FnOnce() -> RB, RB>(panic: Box<dyn Any + Send>, b: B) -> ! {
-    run_and_discard(b);
+fn a_panicked<B: FnOnce(bool) -> RB, RB>(panic: Box<dyn Any + Send>, b: B) -> ! {
+    run_and_discard(|| b(false));
     resume_unwind(panic)
 }
 
@@ -161,7 +175,7 @@ fn a_panicked<B: FnOnce() -> RB, RB>(panic: Box<dyn Any + Send>, b: B) -> ! {
 #[inline(never)]
 fn join_slow<B, RA, RB>(stack: &JoinStack, branch: &Branch<B, RB>, a: Caught<RA>) -> (RA, RB)
 where
-    B: FnOnce() -> RB,
+    B: FnOnce(bool) -> RB,
 {
     if Owner::reclaim(stack) {
         // SAFETY: the branch was popped, so this thread owns it.
@@ -169,7 +183,7 @@ where
         return match a {
             Ok(ra) => {
                 let ra = Held::new(ra);
-                let rb = in_branch(b);
+                let rb = in_branch(|| b(false));
                 (ra.release(), rb)
             }
             Err(panic) => a_panicked(panic, b),
@@ -221,7 +235,7 @@ where
                 let rb = b();
                 (ra.release(), rb)
             }
-            Err(panic) => a_panicked(panic, b),
+            Err(panic) => a_panicked(panic, |_| b()),
         },
     )
 }

@@ -300,7 +300,7 @@ impl JoinStack {
     }
 
     /// [`JoinStack::steal_if`] for the taker of a run queue's entry: waits for the lock, and
-    /// strikes the entry off when nothing is left. The caller puts the entry back after `Job(_, true)`.
+    /// strikes the entry off when nothing is left. The caller puts the entry back if more are.
     pub fn steal_listed(&self) -> Stolen {
         self.public.lock.acquire();
         let stolen = self.take_oldest();

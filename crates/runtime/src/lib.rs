@@ -24,6 +24,8 @@ mod join_stack;
 mod latch;
 mod live;
 mod offer;
+#[cfg(any(loom, feature = "compat"))]
+mod outside_latch;
 mod park_word;
 mod request_word;
 mod sleepers;
@@ -44,6 +46,9 @@ mod blocking;
 mod build_error;
 #[cfg(not(loom))]
 mod builder;
+#[cfg(all(feature = "compat", not(loom)))]
+#[doc(hidden)]
+pub mod compat;
 #[cfg(not(loom))]
 mod context;
 #[cfg(not(loom))]
@@ -82,6 +87,8 @@ mod par;
 #[cfg(not(loom))]
 pub mod policy;
 #[cfg(not(loom))]
+mod posts;
+#[cfg(not(loom))]
 mod report;
 #[cfg(not(loom))]
 mod root;
@@ -117,9 +124,12 @@ mod waits;
 mod waker;
 #[cfg(not(loom))]
 mod worker;
+#[cfg(not(loom))]
+mod worker_thread;
 
 sateen_base::open_to_models! {
-    aside, cycles, drain, flag, gate, inbox, join_stack, latch, live, offer, own_list, park_word,
+    aside, cycles, drain, flag, gate, inbox, join_stack, latch, live, offer, outside_latch,
+    own_list, park_word,
     request_word, sleepers, stall, started_on, task_state, tight, wait_record, wake_word,
     watcher,
 }
@@ -137,7 +147,7 @@ pub use stack::FixedStacks;
 pub use {
     blocking::blocking,
     build_error::BuildError,
-    builder::{Builder, MAX_WORKERS, WorkerThread},
+    builder::{Builder, MAX_WORKERS},
     current_thread::{CurrentThread, Polled, Spawner, spawn_local},
     fiber::{fiber_number, stack_used},
     fork::fork,
@@ -158,6 +168,7 @@ pub use {
     },
     time::timeout,
     waits::{has_ready_work, no_suspend, poll_requests, yield_now},
+    worker_thread::WorkerThread,
 };
 
 #[cfg(doctest)]

@@ -11,7 +11,7 @@
 //! |---|---|---|
 //! | `QUEUED` | in the list, with an entry in a queue | the taker: to `TAKEN`; the scope: `OWNED` |
 //! | `TAKEN` | the taker unlinks it, and runs what is in it; then it is gone | |
-//! | `OWNED` | unlinked; the scope takes out what is in it | the scope: to `EMPTY`; the taker: `LEFT` |
+//! | `OWNED` | unlinked; the scope takes out what is in it | the scope: to `EMPTY`; taker: `LEFT` |
 //! | `EMPTY` | the entry's taker frees it | |
 //! | `LEFT` | the entry is gone: the scope frees it | |
 //!
@@ -25,7 +25,7 @@
 
 use sateen_base::prim::searched::AtomicU8;
 use sateen_base::prim::{Ordering, UnsafeCell};
-use sateen_base::{SpinLock, canary};
+use sateen_base::{RawSpinLock, SpinLock, canary};
 
 const QUEUED: u8 = 0;
 const TAKEN: u8 = 1;
@@ -100,7 +100,13 @@ impl OwnList {
     /// Without shells.
     #[allow(clippy::new_without_default)]
     pub fn new() -> Self {
-        Self(SpinLock::new(std::ptr::null()))
+        Self(SpinLock::from_raw(RawSpinLock::new(), std::ptr::null()))
+    }
+
+    /// Whether it has no shells; recent.
+    #[cfg(not(loom))]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.lock().is_null()
     }
 
     /// Adds `shell` as the youngest.

@@ -191,12 +191,10 @@ impl Runtime {
         };
         let f = &f;
         let jobs: Vec<_> = (0..self.workers()).map(|i| Installed::new(move || f(i))).collect();
-        let workers = &self.shared.workers;
-        let put = || -> Vec<usize> {
-            (0..jobs.len()).filter(|&i| workers[i].put(jobs[i].entry_here())).collect()
-        };
+        let entries: Vec<_> = jobs.iter().map(Installed::entry_here).collect();
+        let put = || self.shared.post_each(&entries);
         let announce = |posted: Vec<usize>| {
-            posted.iter().for_each(|&index| _ = self.shared.sleep.wake_owner(index));
+            self.shared.announce_posted(&posted);
             posted
         };
         let posted = match gate {
@@ -256,6 +254,12 @@ pub(crate) struct CalledJob {
 }
 
 impl CalledJob {
+    /// Nobody who helps waits for it.
+    #[cfg(feature = "compat")]
+    pub(crate) fn of_nobody(run: unsafe fn(*const Job)) -> Self {
+        Self { job: Job { run }, caller: std::ptr::null() }
+    }
+
     fn is_of_task(&self) -> bool {
         !self.caller.is_null()
     }

@@ -1,21 +1,25 @@
 //! Scopes: any number of spawns that borrow, all done when the scope ends.
 
+mod jobs;
+
 use crate::context::{self, here, this_fiber};
 use crate::entry::{Entry, Work};
 use crate::fiber::Fiber;
 use crate::global::on_global;
 use crate::help::{self, Under};
 use crate::latch::CountLatch;
-use crate::own_list::{Left, OwnList, Shell};
+use crate::own_list::OwnList;
 use crate::runtime::Runtime;
 use crate::shared::Shared;
 use crate::task::{Running, in_branch, interrupted_after};
 use crate::unwind::discard;
 use crate::worker::{Owner, Push};
-use sateen_base::prim::{Arc, AtomicPtr, Ordering, UnsafeCell};
+use jobs::{HeapJob, ListedHead, ListedJob};
+#[cfg(feature = "compat")]
+use sateen_base::prim::fence;
+use sateen_base::prim::{Arc, AtomicPtr, Ordering};
 use std::any::Any;
 use std::marker::PhantomData;
-use std::mem::{ManuallyDrop, offset_of};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::ptr::NonNull;
 
@@ -88,6 +92,16 @@ unsafe fn run_own(job: *const ScopeJob) {
     }
 }
 
+/// Runs a scope's job on a thread whose worker will not.
+///
+/// # Safety
+/// As [`run`].
+#[cold]
+pub(crate) unsafe fn run_here(job: *const ScopeJob) {
+    // SAFETY: by contract.
+    unsafe { run_own(job) };
+}
+
 /// The fiber that waits for the end of the scope of `job`, and that could run `job`, if there is
 /// one. (The scope of a listed job finds it by itself.)
 ///
@@ -151,8 +165,9 @@ impl Inner {
         unsafe { self.waiter.load(Ordering::Relaxed).as_ref() }
     }
 
-    /// Runs one of the scope's jobs that no worker had a stack for, if there is one. On top of the
-    /// caller's frames runs only what the caller waits for in any case.
+    /// Runs one of the scope's jobs that no worker had a stack for, or that only this worker may
+    /// run, if there is one. On top of the caller's frames runs only what the caller waits for in
+    /// any case.
     #[cold]
     fn help(&self, worker: &Owner) -> bool {
         // Ordering: Relaxed, see `waiter`.
@@ -163,7 +178,9 @@ impl Inner {
             Work::Scoped(job) => unsafe { self.is_of(job) },
             _ => false,
         };
-        let Some(entry) = worker.shared().aside.take_scoped(mine) else { return false };
+        let aside = worker.shared().aside.take_scoped(mine);
+        // A share of a broadcast lies in the worker's pinned queue.
+        let Some(entry) = aside.or_else(|| worker.take_pinned(mine)) else { return false };
         // Meanwhile there is nothing to wake this fiber for.
         waits(std::ptr::null_mut());
         worker.note_started();
@@ -181,6 +198,10 @@ impl Inner {
     unsafe fn is_of(&self, job: *const ScopeJob) -> bool {
         // SAFETY: the entry keeps the job.
         std::ptr::eq(unsafe { (*job).scope() }, self)
+    }
+
+    fn has_listed(&self) -> bool {
+        self.own.as_ref().is_some_and(|list| !list.is_empty())
     }
 
     /// Runs the youngest spawn in the scope's list, if there is one.
@@ -208,6 +229,16 @@ struct ScopePtr<'scope>(NonNull<Scope<'scope>>);
 unsafe impl Send for ScopePtr<'_> {}
 
 impl<'scope> Scope<'scope> {
+    /// A scope of the calling fiber.
+    pub(crate) fn of_fiber(worker: &Owner, fiber: &Fiber) -> Self {
+        Self::new(Some(Arc::clone(worker.shared())), fiber.running())
+    }
+
+    /// A scope whose spawns run where they are made.
+    pub(crate) fn inline() -> Self {
+        Self::new(None, std::ptr::null())
+    }
+
     fn new(shared: Option<Arc<Shared>>, opener: *const Running) -> Self {
         let inner = Inner {
             latch: CountLatch::new(1),
@@ -244,6 +275,24 @@ impl<'scope> Scope<'scope> {
         F: FnOnce(&Scope<'scope>) + Send + 'scope,
     {
         let Some(shared) = &self.inner.shared else { return self.call(f) };
+        let entry = self.job(self.inner.own.as_ref(), f);
+        match context::owner() {
+            Some(worker) if worker.is_of(shared) => {
+                worker.push(entry, Push::Other);
+                Owner::poll();
+            }
+            // A thread that was lent the scope. Its runtime cannot have ended, because the scope's
+            // own task is still there. But the gate may be shut to newcomers, so the job goes
+            // around it.
+            _ => shared.submit_inside(entry),
+        }
+    }
+
+    /// Makes `f` a job of the scope, in `list` if there is one. The caller queues it.
+    fn job<F>(&self, list: Option<&OwnList>, f: F) -> Entry
+    where
+        F: FnOnce(&Scope<'scope>) + Send + 'scope,
+    {
         let scope = ScopePtr(NonNull::from(self));
         let inner = &raw const self.inner;
         let f = move || {
@@ -255,21 +304,51 @@ impl<'scope> Scope<'scope> {
             unsafe { CountLatch::drop_one(&raw const (*pointer.0.as_ptr()).inner.latch) };
         };
         self.inner.latch.add_one();
-        let job = match &self.inner.own {
+        Entry::scoped(match list {
             None => HeapJob::alloc(inner, f),
             Some(list) => ListedJob::alloc(inner, list, f),
-        };
-        let entry = Entry::scoped(job);
-        match context::owner() {
-            Some(worker) if worker.is_of(shared) => {
-                worker.push(entry, Push::Other);
-                Owner::poll();
+        })
+    }
+
+    /// Runs what `make` makes for each worker's index on that worker, once. False: the scope has no
+    /// workers.
+    #[cfg(feature = "compat")]
+    pub(crate) fn post_to_all<F>(&self, make: impl Fn(usize) -> F) -> bool
+    where
+        F: FnOnce(&Scope<'scope>) + Send + 'scope,
+    {
+        let Some(shared) = &self.inner.shared else { return false };
+        // Not listed: each is for one worker alone.
+        let share = |index| self.job(None, make(index));
+        let jobs: Vec<Entry> = (0..shared.regular).map(share).collect();
+        let posted = shared.post_each(&jobs);
+        // The waiter has a share, too. Partner: the fence in `Aside::take_scoped`.
+        fence(Ordering::SeqCst);
+        self.inner.waiter().inspect(|waiter| crate::latch::Waiter::unpark(*waiter));
+        shared.announce_posted(&posted);
+        // A worker without a thread leaves its share to the caller.
+        for index in (0..jobs.len()).filter(|index| !posted.contains(index)) {
+            if let Work::Scoped(job) = jobs[index].decode() {
+                // SAFETY: it was not posted, so it is ours to run, once.
+                unsafe { ((*job).run)(job) };
             }
-            // A thread that was lent the scope. Its runtime cannot have ended, because the scope's
-            // own task is still there. But the gate may be shut to newcomers, so the job goes
-            // around it.
-            _ => shared.submit_inside(entry),
         }
+        true
+    }
+
+    /// Runs `body`, waits for all spawns, and passes on the panic of the body or of a spawn. Called
+    /// once, on the scope's own fiber.
+    pub(crate) fn complete<R>(&self, worker: &Owner, fiber: &Fiber, body: impl FnOnce() -> R) -> R {
+        let result = catch_unwind(AssertUnwindSafe(|| in_branch(body)));
+        self.wait(worker);
+        // Not before: the spawns are cancelled with us, and waited for.
+        let result = result.and_then(|value| interrupted_after(fiber, value));
+        self.finish(result)
+    }
+
+    /// [`Scope::complete`] for a scope whose spawns have run where they were made.
+    pub(crate) fn complete_inline<R>(&self, body: impl FnOnce() -> R) -> R {
+        self.finish(catch_unwind(AssertUnwindSafe(body)))
     }
 
     /// Runs `f`, keeping its panic for the scope's end.
@@ -302,6 +381,12 @@ impl<'scope> Scope<'scope> {
             match entry.decode() {
                 // SAFETY: popped, so ours to run.
                 Work::Scoped(job) if unsafe { self.inner.is_of(job) } => unsafe { run_own(job) },
+                // One worker alone runs its queue from the youngest on, as programs expect. What
+                // the body has spawned elsewhere comes before the scope's older spawns.
+                _ if worker.shared().regular == 1 && self.inner.has_listed() => {
+                    let fiber = this_fiber();
+                    fiber.unhindered(|| worker.execute(fiber, entry));
+                }
                 _ => {
                     worker.push(entry, Push::Other);
                     break;
@@ -315,9 +400,9 @@ impl<'scope> Scope<'scope> {
         self.inner.latch.finish_helping(1, spin, this_fiber, help);
     }
 
-    fn finish<R>(self, result: Result<R, Panic>) -> R {
+    fn finish<R>(&self, result: Result<R, Panic>) -> R {
         // Ordering: Relaxed, after the latch: see `note`.
-        let noted = self.inner.panic.load(Ordering::Relaxed);
+        let noted = self.inner.panic.swap(std::ptr::null_mut(), Ordering::Relaxed);
         let noted = (!noted.is_null()).then(|| {
             // SAFETY: set once by `note`, and all spawns are done.
             unsafe { Box::from_raw(noted) }
@@ -333,132 +418,6 @@ impl<'scope> Scope<'scope> {
                 resume_unwind(*panic)
             }
         }
-    }
-}
-
-/// A scoped job on the heap.
-#[repr(C)]
-struct HeapJob<F> {
-    job: ScopeJob,
-    f: F,
-}
-
-impl<F: FnOnce() + Send> HeapJob<F> {
-    fn alloc(scope: *const Inner, f: F) -> NonNull<ScopeJob> {
-        let job = ScopeJob { run: Self::run, scope };
-        NonNull::from(Box::leak(Box::new(Self { job, f }))).cast()
-    }
-
-    /// # Safety
-    /// `job` starts a `HeapJob<F>` made by `alloc`; called once.
-    unsafe fn run(job: *const ScopeJob) {
-        // SAFETY: by contract.
-        let this = unsafe { Box::from_raw(job.cast::<Self>().cast_mut()) };
-        (this.f)();
-    }
-}
-
-/// The part of a listed job that does not depend on its closure.
-#[repr(C)]
-struct ListedHead {
-    job: ScopeJob,
-    shell: Shell,
-    /// Whether the closure is still there, and the caller's from now on.
-    take: unsafe fn(*const ScopeJob) -> bool,
-    /// For the scope, which has the closure.
-    run_emptied: unsafe fn(*const ListedHead),
-}
-
-/// A scoped job on the heap that its scope can take, too.
-#[repr(C)]
-struct ListedJob<F> {
-    head: ListedHead,
-    f: UnsafeCell<ManuallyDrop<F>>,
-}
-
-impl ListedHead {
-    /// # Safety
-    /// `shell` is that of a listed job, which is the scope's to empty.
-    unsafe fn run_emptied(shell: *const Shell) {
-        let head = shell.wrapping_byte_sub(offset_of!(Self, shell)).cast::<Self>();
-        // SAFETY: by contract.
-        unsafe { ((*head).run_emptied)(head) };
-    }
-}
-
-impl<F: FnOnce() + Send> ListedJob<F> {
-    fn alloc(scope: *const Inner, list: &OwnList, f: F) -> NonNull<ScopeJob> {
-        let scope = scope.map_addr(|address| address | LISTED);
-        let job = ScopeJob { run: Self::run, scope };
-        let (take, run_emptied) = (Self::take as _, Self::run_emptied as _);
-        let head = ListedHead { job, shell: Shell::new(), take, run_emptied };
-        let this = Box::new(Self { head, f: UnsafeCell::new(ManuallyDrop::new(f)) });
-        let this = NonNull::from(Box::leak(this));
-        // SAFETY: it was just made, and is freed as its shell says.
-        unsafe { list.link(&raw const (*this.as_ptr()).head.shell) };
-        this.cast()
-    }
-
-    /// # Safety
-    /// `job` starts a `ListedJob<F>`, and the caller has the closure.
-    unsafe fn closure(job: *const ScopeJob) -> F {
-        // SAFETY: by contract.
-        unsafe { (*job.cast::<Self>()).f.with_mut(|f| ManuallyDrop::take(&mut *f)) }
-    }
-
-    /// # Safety
-    /// `job` starts a `ListedJob<F>` whose closure is gone, and nobody else touches it any more.
-    unsafe fn free(job: *const ScopeJob) {
-        // SAFETY: by contract; it came from a box.
-        drop(unsafe { Box::from_raw(job.cast::<Self>().cast_mut()) });
-    }
-
-    /// # Safety
-    /// `job` starts a `ListedJob<F>` whose entry the caller has taken.
-    unsafe fn take(job: *const ScopeJob) -> bool {
-        // SAFETY: by contract. A job that was claimed is still waited for by its scope.
-        unsafe {
-            let shell = &raw const (*job.cast::<Self>()).head.shell;
-            match (*shell).take() {
-                Ok(()) => {
-                    (*(*job).scope()).own.as_ref().inspect(|list| list.unlink(shell));
-                    true
-                }
-                Err(left) => {
-                    if left == Left::Free {
-                        Self::free(job);
-                    }
-                    false
-                }
-            }
-        }
-    }
-
-    /// # Safety
-    /// `job` starts a `ListedJob<F>` that the caller has [claimed](ScopeJob::claim).
-    unsafe fn run(job: *const ScopeJob) {
-        // SAFETY: by contract.
-        let f = unsafe {
-            let f = Self::closure(job);
-            Self::free(job);
-            f
-        };
-        f();
-    }
-
-    /// # Safety
-    /// `head` starts a `ListedJob<F>` that is its scope's to empty.
-    unsafe fn run_emptied(head: *const ListedHead) {
-        let job = head.cast::<ScopeJob>();
-        // SAFETY: by contract.
-        let f = unsafe {
-            let f = Self::closure(job);
-            if (*head).shell.emptied() == Left::Free {
-                Self::free(job);
-            }
-            f
-        };
-        f();
     }
 }
 
@@ -499,21 +458,16 @@ where
 {
     match here() {
         Some((worker, fiber)) => {
-            let scope = Scope::new(Some(Arc::clone(worker.shared())), fiber.running());
-            let result = catch_unwind(AssertUnwindSafe(|| in_branch(|| f(&scope))));
-            scope.wait(worker);
-            // Not before: the spawns are cancelled with us, and waited for.
-            let result = result.and_then(|value| interrupted_after(fiber, value));
-            scope.finish(result)
+            let scope = Scope::of_fiber(worker, fiber);
+            scope.complete(worker, fiber, || f(&scope))
         }
         None => on_global(
             f,
             (),
             |f, ()| scope(f),
             |f, ()| {
-                let scope = Scope::new(None, std::ptr::null());
-                let result = catch_unwind(AssertUnwindSafe(|| f(&scope)));
-                scope.finish(result)
+                let scope = Scope::inline();
+                scope.complete_inline(|| f(&scope))
             },
         ),
     }

@@ -34,6 +34,7 @@ pub(crate) use start::{Running, in_branch, interrupted_after, run_claimed};
 use crate::context;
 use crate::entry::{Entry, Work};
 use crate::fiber::Fiber;
+use crate::scope;
 use crate::shared::Shared;
 use crate::started_on::StartedOn;
 use crate::task_state::{Cancel, Claim, Completion, TaskState};
@@ -98,6 +99,11 @@ impl Header {
 
     pub(crate) fn location(&self) -> &'static Location<'static> {
         self.location
+    }
+
+    #[inline]
+    pub(crate) fn has_extra(&self) -> bool {
+        self.extra.is_some()
     }
 
     pub(crate) fn name(&self) -> Option<&std::sync::Arc<str>> {
@@ -439,7 +445,8 @@ pub(crate) unsafe fn refuse_outside(home: &Shared, error: JoinError, entry: Entr
             Work::Task(header) => refuse_queued(header, error),
             Work::Future(head) => future::refuse_queued(head, home, error),
             Work::Job(job) | Work::Here(job) | Work::Survey(job) => ((*job).run)(job),
-            // Only tasks and jobs come from outside.
+            Work::Scoped(job) => scope::run_here(job),
+            // Nothing else comes from outside.
             _ => sateen_base::abort_with("posted what belongs to no worker"),
         }
     }

@@ -96,6 +96,7 @@ impl Running {
             // SAFETY: null, or a task that waits for this branch.
             if let Some(task) = unsafe { task.as_ref() } {
                 task.share();
+                fiber.describe(task);
             }
             f()
         })
@@ -190,6 +191,7 @@ pub(crate) unsafe fn run_claimed(header: NonNull<Header>) {
     let locals = Locals::new();
     // The task that joins it in place waits for it.
     let called = Called { caller: fiber.running(), ..Called::NOT };
+    fiber.describe(task);
     Running::run(fiber, header.as_ptr(), task.id.get(), &raw const locals, called, || {
         // SAFETY: claimed.
         unsafe { (task.actions.run)(header) };

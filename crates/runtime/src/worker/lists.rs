@@ -3,7 +3,7 @@
 //! See `worker.rs` for what lies where.
 
 use super::{After, Owner};
-use crate::entry::{Entry, Work};
+use crate::entry::Entry;
 use crate::fiber::Fiber;
 use sateen_base::prim::Ordering;
 use std::collections::VecDeque;
@@ -45,13 +45,26 @@ impl Owner {
 
     // ---- the pinned queue ----
 
-    pub(super) fn pop_pinned(&self) -> Option<Entry> {
+    pub(crate) fn pop_pinned(&self) -> Option<Entry> {
         // Ordering: Relaxed, a hint; the truth is under the lock.
         if !self.has_pinned.load(Ordering::Relaxed) {
             return None;
         }
         let mut pinned = self.pinned.lock();
         let entry = pinned.pop_front();
+        self.has_pinned.store(!pinned.is_empty(), Ordering::Relaxed);
+        entry
+    }
+
+    /// Takes the first pinned entry that is `wanted`.
+    pub(crate) fn take_pinned(&self, wanted: impl Fn(Entry) -> bool) -> Option<Entry> {
+        // Ordering: Relaxed, a hint; the truth is under the lock.
+        if !self.has_pinned.load(Ordering::Relaxed) {
+            return None;
+        }
+        let mut pinned = self.pinned.lock();
+        let index = pinned.iter().position(|&entry| wanted(entry))?;
+        let entry = pinned.remove(index);
         self.has_pinned.store(!pinned.is_empty(), Ordering::Relaxed);
         entry
     }
@@ -67,21 +80,6 @@ impl Owner {
         *pinned = VecDeque::from(kept);
         self.has_pinned.store(!pinned.is_empty(), Ordering::Relaxed);
         taken
-    }
-
-    /// Takes the first share of a broadcast that is `wanted`. While `wanted` runs, the broadcast
-    /// waits.
-    pub(crate) fn take_share(&self, wanted: impl Fn(Entry) -> bool) -> Option<Entry> {
-        // Ordering: Relaxed, a hint; the truth is under the lock.
-        if !self.has_pinned.load(Ordering::Relaxed) {
-            return None;
-        }
-        let mut pinned = self.pinned.lock();
-        let is_share = |entry: &Entry| matches!(entry.decode(), Work::Here(_)) && wanted(*entry);
-        let index = pinned.iter().position(is_share)?;
-        let share = pinned.remove(index);
-        self.has_pinned.store(!pinned.is_empty(), Ordering::Relaxed);
-        share
     }
 
     // ---- the deferred list ----

@@ -20,7 +20,8 @@ use std::ptr::NonNull;
 /// Once in this many pops the worker fires timers, and one of the lists that the policy does not
 /// order goes first: the pinned queue, the deferred list, what lies aside, or the injector. They
 /// take turns, and an empty list leaves its turn to the next. So nothing in them waits for ever,
-/// whatever keeps arriving in the run queue or in one of the lists.
+/// whatever keeps arriving in the run queue or in one of the lists. (In a runtime with
+/// `posted_last`, what is pinned waits for the run queue.)
 const SELDOM: u32 = 61;
 
 /// What is pushed.
@@ -129,6 +130,7 @@ impl Owner {
         self.fire_timers();
         (0..4)
             .find_map(|i| match turn.wrapping_add(i) % 4 {
+                0 if self.shared().posted_last => None,
                 0 => self.pop_pinned(),
                 1 => self.pop_deferred(),
                 2 => self.shared().aside.take(self.index()),

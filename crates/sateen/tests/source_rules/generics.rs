@@ -7,7 +7,7 @@ use super::{files, read, root, shown};
 const CRATES: [&str; 6] = ["queue", "pool", "deque", "shed", "runtime", "flow"];
 
 /// `pub` types that no user can name: crate and name.
-const UNSEEN: [(&str, &str); 13] = [
+const UNSEEN: [(&str, &str); 15] = [
     ("flow", "Keeper"),
     ("deque", "Bare"),
     ("flow", "Lane"),
@@ -20,6 +20,8 @@ const UNSEEN: [(&str, &str); 13] = [
     ("runtime", "Latch"),
     ("runtime", "Links"),
     ("runtime", "LiveFutures"),
+    ("runtime", "OutsideLatch"),
+    ("runtime", "RawScope"),
     ("runtime", "StartedOn"),
 ];
 

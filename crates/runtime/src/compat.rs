@@ -1,0 +1,79 @@
+//! What `crates/rayon-core` needs and the public interface does not give: a runtime that nobody
+//! waits for, `join` that tells what was stolen, scopes whose bodies stay where they are, spawns
+//! without handles, and work on top of the caller.
+//!
+//! Hidden, and outside of the promise of stable names. It is thin: the work is done by the modules
+//! that the public functions use.
+
+mod pool;
+mod scope;
+mod yields;
+
+pub use pool::{FirstJob, Pool};
+pub use sateen_base::abort_with;
+pub use sateen_base::os::PerProcess;
+pub use sateen_base::unwind::discard;
+pub use scope::RawScope;
+pub use yields::{has_local_work, run_other};
+
+use crate::builder::Builder;
+use crate::context::{self, Context};
+use crate::join::join_on;
+use crate::join_stack::Job;
+use crate::runtime::CalledJob;
+use std::ptr::NonNull;
+
+/// Settings for [`Pool::build`]: the environment does not count, work that is posted to a worker
+/// waits until that worker's own queue is empty, and a failed build does not wait for threads.
+pub fn builder() -> Builder {
+    Builder::default().compat()
+}
+
+/// [`join`](crate::join()) whose branches are told whether another thread took them over. On a
+/// thread that runs no fiber, `outside` is called instead.
+#[inline]
+pub fn join_context<A, B, RA, RB>(a: A, b: B, outside: impl FnOnce(A, B) -> (RA, RB)) -> (RA, RB)
+where
+    A: FnOnce(bool) -> RA + Send,
+    B: FnOnce(bool) -> RB + Send,
+    RA: Send,
+    RB: Send,
+{
+    let stack = context::with(Context::stack);
+    if stack.is_null() {
+        return outside(a, b);
+    }
+    // SAFETY: the running fiber's stack. Join stacks live as long as their runtime, and this frame
+    // keeps the fiber on it.
+    unsafe { join_on(&*stack, || a(false), b) }
+}
+
+/// Whether the caller runs on a fiber, so that it may offer branches and wait.
+pub fn is_on_fiber() -> bool {
+    context::fiber().is_some()
+}
+
+/// A job on the heap, which frees itself when it runs.
+#[repr(C)]
+struct HeapJob<F> {
+    /// It is queued where calls are, which others look at.
+    called: CalledJob,
+    f: F,
+}
+
+impl<F: FnOnce() + Send> HeapJob<F> {
+    /// The job is run once, by whoever takes it. `f` does not unwind. What `f` borrows stays until
+    /// then: the caller sees to that.
+    fn alloc(f: F) -> NonNull<Job> {
+        let called = CalledJob::of_nobody(Self::run);
+        NonNull::from(Box::leak(Box::new(Self { called, f }))).cast()
+    }
+
+    /// # Safety
+    /// `job` starts a `HeapJob<F>` made by `alloc`; called once.
+    unsafe fn run(job: *const Job) {
+        // SAFETY: by contract.
+        let this = unsafe { Box::from_raw(job.cast::<Self>().cast_mut()) };
+        (this.f)();
+    }
+}

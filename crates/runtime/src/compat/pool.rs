@@ -1,0 +1,209 @@
+//! A runtime that ends by itself once it is closed.
+
+use super::HeapJob;
+use crate::build_error::BuildError;
+use crate::builder::Builder;
+use crate::context;
+use crate::entry::Entry;
+use crate::forked;
+use crate::join_stack::Job;
+use crate::runtime::Runtime;
+use crate::shared::{Refused, Shared};
+use crate::unwind::discard;
+use crate::worker::{Owner, Push};
+use crate::worker_thread::WorkerThread;
+use sateen_base::prim::Arc;
+use std::io;
+use std::mem::ManuallyDrop;
+use std::ptr::NonNull;
+
+/// What a worker runs first of all, on a fiber like any other work.
+pub trait FirstJob {
+    /// Called once on each worker that starts. It does not unwind.
+    fn run();
+}
+
+/// The job that stands for `J`.
+struct First<J>(std::marker::PhantomData<J>);
+
+impl<J: FirstJob> First<J> {
+    const JOB: &'static Job = &Job { run: Self::run };
+
+    /// # Safety
+    /// None. (The type is that of all jobs.)
+    unsafe fn run(_: *const Job) {
+        J::run();
+    }
+}
+
+/// A runtime. Its drop does not end it: [`Pool::close`] begins the end, which the workers bring
+/// about.
+#[derive(Debug)]
+pub struct Pool {
+    /// Not dropped as a whole, because the drop of a runtime waits for its end.
+    runtime: ManuallyDrop<Runtime>,
+}
+
+impl Drop for Pool {
+    fn drop(&mut self) {
+        // SAFETY: the runtime is neither used nor dropped any more, so its count of the shared part
+        // is given back once, here.
+        drop(unsafe { std::ptr::read(&raw const self.runtime.shared) });
+    }
+}
+
+impl Pool {
+    /// Builds a runtime with `builder`, which [`builder`](super::builder) has made. `spawn` makes
+    /// the threads, as the one of [`Builder::spawn_handler`] does, and may borrow.
+    ///
+    /// # Errors
+    /// As [`Builder::build`].
+    pub fn build(
+        builder: Builder,
+        mut spawn: impl FnMut(WorkerThread) -> io::Result<()>,
+    ) -> Result<Self, BuildError> {
+        let runtime = ManuallyDrop::new(builder.build_with(&mut spawn)?);
+        Ok(Self { runtime })
+    }
+
+    /// The runtime that `worker` belongs to. It may not be built yet.
+    pub fn of(worker: &WorkerThread) -> Self {
+        Self { runtime: ManuallyDrop::new(Runtime::new(Arc::clone(worker.shared()))) }
+    }
+
+    /// The worker runs `J` before anything else. If the runtime is not built after all, or the
+    /// worker never runs, neither does `J`.
+    pub fn run_first<J: FirstJob>(worker: &WorkerThread) {
+        let shared = worker.shared();
+        let cell = &shared.workers[worker.index()];
+        // SAFETY: a `WorkerThread` that has not been run is borrowed here, so no thread runs the
+        // worker yet.
+        unsafe { cell.owner() }.set_next(Entry::job(NonNull::from(First::<J>::JOB)));
+    }
+
+    pub(super) fn shared(&self) -> &Arc<Shared> {
+        &self.runtime.shared
+    }
+
+    /// The number of workers.
+    #[inline]
+    pub fn workers(&self) -> usize {
+        self.runtime.workers()
+    }
+
+    /// See [`Runtime::install`].
+    ///
+    /// # Panics
+    /// As [`Runtime::install`].
+    pub fn install<F, R>(&self, f: F) -> R
+    where
+        F: FnOnce() -> R + Send,
+        R: Send,
+    {
+        self.runtime.install(f)
+    }
+
+    /// Runs `f` once on each worker; see [`Runtime::broadcast`].
+    ///
+    /// # Panics
+    /// As [`Runtime::broadcast`].
+    pub fn broadcast<F, R>(&self, f: F) -> Vec<R>
+    where
+        F: Fn(usize) -> R + Sync,
+        R: Send,
+    {
+        self.runtime.broadcast(f)
+    }
+
+    /// Runs `f` some time, on a worker. Where none will ever take it, `f` runs here.
+    ///
+    /// `f` does not unwind: a panic ends the process.
+    ///
+    /// # Panics
+    /// In a process that has forked, if the pool was made before that; `f` is dropped then.
+    #[inline]
+    pub fn spawn(&self, f: impl FnOnce() + Send + 'static) {
+        match context::owner() {
+            Some(worker) if worker.is_of(self.shared()) => {
+                worker.push(Entry::job(HeapJob::alloc(f)), Push::Other);
+                Owner::poll();
+            }
+            _ => self.spawn_outside(f),
+        }
+    }
+
+    #[cold]
+    fn spawn_outside(&self, f: impl FnOnce() + Send + 'static) {
+        let shared = self.shared();
+        if shared.is_stopped() {
+            return f();
+        }
+        match shared.enter_gate() {
+            Ok(inside) => shared.submit_through(inside, Entry::job(HeapJob::alloc(f))),
+            Err(Refused::ShutDown) => f(),
+            Err(Refused::Forked) => {
+                drop(f);
+                panic!("{}", forked::MESSAGE)
+            }
+        }
+    }
+
+    /// Runs `f` with each worker's index on that worker. Returns at once.
+    ///
+    /// `f` does not unwind: a panic ends the process.
+    ///
+    /// # Panics
+    /// In a process that has forked, if the pool was made before that.
+    pub fn spawn_broadcast(&self, f: impl Fn(usize) + Send + Sync + 'static) {
+        let shared = self.shared();
+        let inside = match context::owner() {
+            Some(worker) if worker.is_of(shared) => None,
+            _ => match shared.enter_gate() {
+                Ok(inside) => Some(inside),
+                // Its workers are gone.
+                Err(Refused::ShutDown) => return,
+                Err(Refused::Forked) => panic!("{}", forked::MESSAGE),
+            },
+        };
+        let f = std::sync::Arc::new(f);
+        let share = |index| {
+            let f = std::sync::Arc::clone(&f);
+            Entry::here(HeapJob::alloc(move || {
+                f(index);
+                discard(f);
+            }))
+        };
+        let shares: Vec<Entry> = (0..self.workers()).map(share).collect();
+        let announce = |posted: Vec<usize>| {
+            shared.announce_posted(&posted);
+            posted
+        };
+        let posted = match inside {
+            Some(inside) => inside.submit(|| shared.post_each(&shares), announce),
+            None => announce(shared.post_each(&shares)),
+        };
+        // The caller's count goes before the shares of workers that have no thread.
+        discard(f);
+        for index in (0..shares.len()).filter(|index| !posted.contains(index)) {
+            // SAFETY: it was not posted, so this thread owns it.
+            unsafe { crate::task::refuse_posted(shared, index, shares[index]) };
+        }
+    }
+
+    /// Takes no more work from outside; the workers end when everything is done. Any thread.
+    pub fn close(&self) {
+        if !self.shared().is_orphan() {
+            self.shared().close();
+        }
+    }
+
+    /// Whether the workers are about to end, or have ended.
+    pub fn is_closing(&self) -> bool {
+        self.shared().is_closing()
+    }
+
+    /// Waits until all workers have left their loops.
+    pub fn wait_ended(&self) {
+        self.shared().wait_all_exited(None);
+    }
+}

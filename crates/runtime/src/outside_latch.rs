@@ -1,0 +1,130 @@
+//! A count whose end is awaited by a thread of any kind, which has left a waker.
+//!
+//! | field | used by |
+//! |---|---|
+//! | `count` | all that hold a count: the owner one, each job one |
+//! | `waker` | the thread that drops the last count, unless that is the owner |
+//! | `done` | that thread sets it, the owner reads it |
+//!
+//! 1. The owner gives back its count first and waits then. So exactly one thread finds that its
+//!    count was the last: the owner, which does not wait then, or a job's.
+//! 2. That job's thread takes the waker while the owner still waits for `done`, so no other thread
+//!    uses the waker or frees the latch.
+//! 3. Then it sets `done`, and touches the latch no more: the owner may free it.
+
+// Public to the models only.
+#![cfg_attr(not(loom), allow(unreachable_pub))]
+
+use sateen_base::canary;
+use sateen_base::prim::searched::{AtomicBool, AtomicUsize};
+use sateen_base::prim::{Ordering, UnsafeCell};
+
+/// See the [module's documentation](self).
+#[derive(Debug)]
+pub struct OutsideLatch<W> {
+    count: AtomicUsize,
+    waker: UnsafeCell<Option<W>>,
+    done: AtomicBool,
+}
+
+// SAFETY: `waker` goes to one other thread, which uses it alone: step 2 above.
+unsafe impl<W: Send> Sync for OutsideLatch<W> {}
+
+/// The ordering that publishes what all jobs did; weakened to see the model fail.
+#[inline(always)]
+fn set() -> Ordering {
+    if canary!("outside_latch_done_relaxed") { Ordering::Relaxed } else { Ordering::Release }
+}
+
+impl<W> OutsideLatch<W> {
+    /// One count, the owner's. `waker` wakes the owner.
+    pub fn new(waker: W) -> Self {
+        Self {
+            count: AtomicUsize::new(1),
+            waker: UnsafeCell::new(Some(waker)),
+            done: AtomicBool::new(false),
+        }
+    }
+
+    /// One more to wait for. The caller holds a count, or is kept by one.
+    #[inline]
+    pub fn add_one(&self) {
+        // Ordering: Relaxed, as with any reference count: another count keeps it above zero.
+        self.count.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// The owner gives back its count. True: it was the last. False: the owner waits until
+    /// [`OutsideLatch::is_done`], before anything else.
+    pub fn drop_own(&self) -> bool {
+        // Ordering: AcqRel; if it was the last, all that the jobs did is visible.
+        self.count.fetch_sub(1, Ordering::AcqRel) == 1
+    }
+
+    /// Whether all counts are gone. For the owner, after [`OutsideLatch::drop_own`].
+    pub fn is_done(&self) -> bool {
+        // Ordering: Acquire pairs with the Release in `drop_one`.
+        self.done.load(Ordering::Acquire)
+    }
+
+    /// A job gives back its count, and calls `wake` if it was the last.
+    ///
+    /// # Safety
+    /// `this` points to a latch, and the caller owns a job's count of it. The latch may be gone
+    /// when this returns.
+    pub unsafe fn drop_one(this: *const Self, wake: impl FnOnce(W)) {
+        // Ordering: Release publishes what this job did; Acquire makes the last one see what all
+        // others did, before it passes that on.
+        // SAFETY: the count keeps the latch until this exchange.
+        if unsafe { (*this).count.fetch_sub(1, Ordering::AcqRel) } != 1 {
+            return;
+        }
+        // SAFETY: the owner waits for `done`, so the latch is there, and the waker is ours.
+        let waker = unsafe { (*this).waker.with_mut(|waker| (*waker).take()) };
+        // SAFETY: as above. Nothing touches the latch after this.
+        unsafe { (*this).done.store(true, set()) };
+        waker.map(wake);
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::OutsideLatch;
+    use sateen_base::prim::{AtomicUsize, Ordering, thread};
+
+    struct Address(*const OutsideLatch<thread::Thread>);
+
+    // SAFETY: the latch waits for the thread's count.
+    unsafe impl Send for Address {}
+
+    impl Address {
+        fn get(&self) -> *const OutsideLatch<thread::Thread> {
+            self.0
+        }
+    }
+
+    #[test]
+    fn many_threads_give_back_their_counts() {
+        for round in 0..500 {
+            let ran = AtomicUsize::new(0);
+            let latch = Box::new(OutsideLatch::new(thread::current()));
+            std::thread::scope(|scope| {
+                for _ in 0..round % 4 {
+                    latch.add_one();
+                    let (ran, address) = (&ran, Address(&raw const *latch));
+                    scope.spawn(move || {
+                        ran.fetch_add(1, Ordering::Relaxed);
+                        // SAFETY: the latch waits for this count.
+                        unsafe { OutsideLatch::drop_one(address.get(), |owner| owner.unpark()) };
+                    });
+                }
+                if !latch.drop_own() {
+                    while !latch.is_done() {
+                        thread::park();
+                    }
+                }
+                assert_eq!(ran.load(Ordering::Relaxed), round % 4);
+                drop(latch);
+            });
+        }
+    }
+}

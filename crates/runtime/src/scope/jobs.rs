@@ -1,0 +1,133 @@
+//! The jobs of a scope, on the heap.
+
+use super::{Inner, LISTED, ScopeJob};
+use crate::own_list::{Left, OwnList, Shell};
+use sateen_base::prim::UnsafeCell;
+use std::mem::{ManuallyDrop, offset_of};
+use std::ptr::NonNull;
+
+/// A scoped job on the heap.
+#[repr(C)]
+pub(super) struct HeapJob<F> {
+    job: ScopeJob,
+    f: F,
+}
+
+impl<F: FnOnce() + Send> HeapJob<F> {
+    pub(super) fn alloc(scope: *const Inner, f: F) -> NonNull<ScopeJob> {
+        let job = ScopeJob { run: Self::run, scope };
+        NonNull::from(Box::leak(Box::new(Self { job, f }))).cast()
+    }
+
+    /// # Safety
+    /// `job` starts a `HeapJob<F>` made by `alloc`; called once.
+    unsafe fn run(job: *const ScopeJob) {
+        // SAFETY: by contract.
+        let this = unsafe { Box::from_raw(job.cast::<Self>().cast_mut()) };
+        (this.f)();
+    }
+}
+
+/// The part of a listed job that does not depend on its closure.
+#[repr(C)]
+pub(super) struct ListedHead {
+    job: ScopeJob,
+    shell: Shell,
+    /// Whether the closure is still there, and the caller's from now on.
+    pub(super) take: unsafe fn(*const ScopeJob) -> bool,
+    /// For the scope, which has the closure.
+    run_emptied: unsafe fn(*const ListedHead),
+}
+
+/// A scoped job on the heap that its scope can take, too.
+#[repr(C)]
+pub(super) struct ListedJob<F> {
+    head: ListedHead,
+    f: UnsafeCell<ManuallyDrop<F>>,
+}
+
+impl ListedHead {
+    /// # Safety
+    /// `shell` is that of a listed job, which is the scope's to empty.
+    pub(super) unsafe fn run_emptied(shell: *const Shell) {
+        let head = shell.wrapping_byte_sub(offset_of!(Self, shell)).cast::<Self>();
+        // SAFETY: by contract.
+        unsafe { ((*head).run_emptied)(head) };
+    }
+}
+
+impl<F: FnOnce() + Send> ListedJob<F> {
+    pub(super) fn alloc(scope: *const Inner, list: &OwnList, f: F) -> NonNull<ScopeJob> {
+        let scope = scope.map_addr(|address| address | LISTED);
+        let job = ScopeJob { run: Self::run, scope };
+        let (take, run_emptied) = (Self::take as _, Self::run_emptied as _);
+        let head = ListedHead { job, shell: Shell::new(), take, run_emptied };
+        let this = Box::new(Self { head, f: UnsafeCell::new(ManuallyDrop::new(f)) });
+        let this = NonNull::from(Box::leak(this));
+        // SAFETY: it was just made, and is freed as its shell says.
+        unsafe { list.link(&raw const (*this.as_ptr()).head.shell) };
+        this.cast()
+    }
+
+    /// # Safety
+    /// `job` starts a `ListedJob<F>`, and the caller has the closure.
+    unsafe fn closure(job: *const ScopeJob) -> F {
+        // SAFETY: by contract.
+        unsafe { (*job.cast::<Self>()).f.with_mut(|f| ManuallyDrop::take(&mut *f)) }
+    }
+
+    /// # Safety
+    /// `job` starts a `ListedJob<F>` whose closure is gone, and nobody else touches it any more.
+    unsafe fn free(job: *const ScopeJob) {
+        // SAFETY: by contract; it came from a box.
+        drop(unsafe { Box::from_raw(job.cast::<Self>().cast_mut()) });
+    }
+
+    /// # Safety
+    /// `job` starts a `ListedJob<F>` whose entry the caller has taken.
+    unsafe fn take(job: *const ScopeJob) -> bool {
+        // SAFETY: by contract. A job that was claimed is still waited for by its scope.
+        unsafe {
+            let shell = &raw const (*job.cast::<Self>()).head.shell;
+            match (*shell).take() {
+                Ok(()) => {
+                    (*(*job).scope()).own.as_ref().inspect(|list| list.unlink(shell));
+                    true
+                }
+                Err(left) => {
+                    if left == Left::Free {
+                        Self::free(job);
+                    }
+                    false
+                }
+            }
+        }
+    }
+
+    /// # Safety
+    /// `job` starts a `ListedJob<F>` that the caller has [claimed](ScopeJob::claim).
+    unsafe fn run(job: *const ScopeJob) {
+        // SAFETY: by contract.
+        let f = unsafe {
+            let f = Self::closure(job);
+            Self::free(job);
+            f
+        };
+        f();
+    }
+
+    /// # Safety
+    /// `head` starts a `ListedJob<F>` that is its scope's to empty.
+    unsafe fn run_emptied(head: *const ListedHead) {
+        let job = head.cast::<ScopeJob>();
+        // SAFETY: by contract.
+        let f = unsafe {
+            let f = Self::closure(job);
+            if (*head).shell.emptied() == Left::Free {
+                Self::free(job);
+            }
+            f
+        };
+        f();
+    }
+}

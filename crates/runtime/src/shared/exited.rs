@@ -1,0 +1,124 @@
+//! Which threads of a runtime have left, and the wait for that.
+
+use super::Shared;
+use crate::task::{self, JoinError};
+use crate::unwind::run_and_discard;
+use sateen_base::prim::time::Instant;
+use sateen_sync::park;
+use std::sync::PoisonError;
+use std::task::Waker;
+
+/// Which threads have left their loops, and what waits for that.
+pub(super) struct Exited {
+    /// How many workers' threads have left or do not exist.
+    pub(super) count: usize,
+    /// Threads of the timekeeper and of the monitor that have not left.
+    pub(super) helpers: usize,
+    /// All have left, and all that they held has been given back.
+    pub(super) done: bool,
+    pub(super) wakers: Vec<Waker>,
+}
+
+impl Exited {
+    fn are_all(&self, workers: usize) -> bool {
+        self.count == workers && self.helpers == 0
+    }
+}
+
+impl Shared {
+    /// A substitute's thread is about to start. The caller's has not left.
+    pub(crate) fn thread_starts(&self) {
+        self.exited.lock().unwrap_or_else(PoisonError::into_inner).count -= 1;
+    }
+
+    /// A worker thread has left its loop, or will never run.
+    pub(crate) fn thread_exited(&self) {
+        self.left(|exited| exited.count += 1);
+    }
+
+    /// A thread that is no worker's is about to start. The caller's has not left.
+    pub(crate) fn helper_starts(&self) {
+        self.exited.lock().unwrap_or_else(PoisonError::into_inner).helpers += 1;
+    }
+
+    /// A thread that is no worker's has left, or will never run.
+    pub(crate) fn helper_left(&self) {
+        self.left(|exited| exited.helpers -= 1);
+    }
+
+    fn left(&self, count: impl FnOnce(&mut Exited)) {
+        let mut exited = self.exited.lock().unwrap_or_else(PoisonError::into_inner);
+        count(&mut exited);
+        let all = exited.are_all(self.workers.len());
+        drop(exited);
+        let mut wakers = Vec::new();
+        if all {
+            if !self.is_stopped() {
+                self.end_unattended();
+            }
+            // Fibers keep the shared part, and it keeps them: cut the circle. No worker is left to
+            // need them.
+            self.forget_fibers();
+            // Before any thread learns of the end. Others may keep the shared part for long after.
+            run_and_discard(|| self.stacks.close());
+            let mut exited = self.exited.lock().unwrap_or_else(PoisonError::into_inner);
+            exited.done = true;
+            wakers = std::mem::take(&mut exited.wakers);
+        }
+        self.changed.notify_all();
+        wakers.into_iter().for_each(|waker| run_and_discard(|| waker.wake()));
+        if all {
+            self.close_timers();
+        }
+    }
+
+    /// No worker ever ran, nor will. Accepts no more work, and refuses what was accepted.
+    #[cold]
+    fn end_unattended(&self) {
+        self.gate.shut();
+        self.stop();
+        while let Some(entry) = self.take_injected() {
+            // SAFETY: taken, so ours; without workers it came from outside.
+            unsafe { task::refuse_outside(self, JoinError::ShutDown, entry) };
+        }
+    }
+
+    /// Waits until all threads have left: blocks a thread, suspends a task (of another runtime).
+    /// False: `deadline` came first.
+    pub(crate) fn wait_all_exited(&self, deadline: Option<Instant>) -> bool {
+        let waker = park::current_waker();
+        // Cloned and dropped without the lock, because it may be the user's.
+        let mut kept = Some(waker.clone());
+        loop {
+            {
+                let mut exited = self.exited.lock().unwrap_or_else(PoisonError::into_inner);
+                if exited.done {
+                    return true;
+                }
+                if !exited.wakers.iter().any(|other| other.will_wake(&waker)) {
+                    exited.wakers.extend(kept.take());
+                }
+            }
+            match deadline {
+                None => park::park(),
+                Some(deadline) if deadline <= Instant::now() => return false,
+                Some(deadline) => park::park_until(deadline),
+            }
+        }
+    }
+
+    /// Blocks the thread until `count` regular threads have left, and all substitutes that have
+    /// started. False: `deadline` came first.
+    pub(crate) fn wait_exited(&self, count: usize, deadline: Instant) -> bool {
+        let mut exited = self.exited.lock().unwrap_or_else(PoisonError::into_inner);
+        while exited.count < count + self.substitutes.count() {
+            let left = deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return false;
+            }
+            exited =
+                self.changed.wait_timeout(exited, left).unwrap_or_else(PoisonError::into_inner).0;
+        }
+        true
+    }
+}

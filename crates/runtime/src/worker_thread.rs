@@ -1,0 +1,111 @@
+//! A worker that waits for its thread.
+
+use crate::context;
+use crate::root;
+use crate::shared::Shared;
+use sateen_base::os;
+use sateen_base::prim::{Arc, thread};
+use std::io;
+
+/// Starts a worker's thread the usual way.
+pub(crate) fn start_thread(worker: WorkerThread) -> io::Result<()> {
+    // The root runs no user code but hooks.
+    os::before_thread()?;
+    thread::Builder::new().name(worker.name().to_owned()).spawn(|| worker.run()).map(drop)
+}
+
+/// A worker that waits for a thread; see [`Builder::spawn_handler`](crate::Builder::spawn_handler).
+///
+/// Dropped without [`WorkerThread::run`], it leaves the runtime, and each broadcast, one worker
+/// short. A runtime whose workers are all dropped like this is shut down, and what it had accepted
+/// is refused.
+pub struct WorkerThread {
+    life: Life,
+    name: String,
+    core: Option<usize>,
+    /// The thread that makes the others.
+    builder: thread::ThreadId,
+}
+
+/// Counts the thread out when it has ended, or if it never started.
+struct Life {
+    shared: Arc<Shared>,
+    index: usize,
+    ran: bool,
+}
+
+impl Drop for Life {
+    fn drop(&mut self) {
+        if !self.ran {
+            self.shared.leave_out(self.index);
+        }
+        self.shared.thread_exited();
+    }
+}
+
+impl WorkerThread {
+    /// Worker `index` of `shared`, to be pinned to `core`. The caller makes the threads.
+    pub(crate) fn new(
+        shared: &Arc<Shared>,
+        index: usize,
+        name: String,
+        core: Option<usize>,
+    ) -> Self {
+        let life = Life { shared: Arc::clone(shared), index, ran: false };
+        Self { life, name, core, builder: thread::current().id() }
+    }
+
+    /// The runtime that the worker belongs to.
+    #[cfg(feature = "compat")]
+    pub(crate) fn shared(&self) -> &Arc<Shared> {
+        &self.life.shared
+    }
+
+    /// The worker's index, from 0.
+    pub fn index(&self) -> usize {
+        self.life.index
+    }
+
+    /// The name that the builder gives the thread.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Runs the worker on the calling thread until the runtime ends.
+    ///
+    /// # Panics
+    /// If the thread is a worker already, or is still building the runtime.
+    pub fn run(mut self) {
+        assert!(
+            !root::is_worker_thread(),
+            "WorkerThread::run on a thread that is a worker already"
+        );
+        assert!(
+            thread::current().id() != self.builder || !self.life.shared.is_starting(),
+            "WorkerThread::run on the thread that builds the runtime, which would wait for itself"
+        );
+        if let Some(core) = self.core {
+            // The core was allowed when the runtime was built. If it no longer is, the worker had
+            // better run unpinned than not at all.
+            drop(os::pin_current_thread(core));
+        }
+        self.life.shared.wait_started();
+        self.life.ran = true;
+        // The thread may work for another runtime, in a call that blocks.
+        let before = context::with(|c| c.join_runtime(Arc::as_ptr(&self.life.shared)));
+        root::worker_main(Arc::clone(&self.life.shared), self.life.index);
+        drop(self);
+        // From now on the thread does not work for the runtime.
+        context::with(|c| c.join_runtime(before));
+    }
+}
+
+impl std::fmt::Debug for WorkerThread {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("WorkerThread")
+            .field("index", &self.life.index)
+            .field("name", &self.name)
+            .field("core", &self.core)
+            .finish_non_exhaustive()
+    }
+}
