@@ -119,8 +119,24 @@ impl<S> ThreadPoolBuilder<S> {
         self
     }
 
-    /// Makes the calling thread the pool's first. *Not supported: the build fails with an error of
-    /// kind [`Unsupported`](io::ErrorKind::Unsupported).*
+    /// Makes the calling thread the pool's first, for as long as it lives. It goes on with what it
+    /// does, and runs jobs of the pool only while it waits for what they are part of, in `join`, a
+    /// scope, `install` elsewhere or a broadcast, or when it [gives way](crate::yield_now). So a
+    /// pool of one thread runs everything right there.
+    ///
+    /// The pool's memory is never given back. Handlers for start and exit are not called for the
+    /// thread, and its name stays.
+    ///
+    /// # Errors
+    /// [`ThreadPoolBuilder::build`] fails if the thread belongs to a pool already, and where the
+    /// system does not tell where its stack lies: on others than Linux and Windows.
+    ///
+    /// ```
+    /// let pool = rayon_core::ThreadPoolBuilder::new().num_threads(2).use_current_thread();
+    /// let pool = pool.build().unwrap();
+    /// assert_eq!(rayon_core::current_thread_index(), Some(0));
+    /// assert_eq!(pool.install(|| rayon_core::join(|| 1, || 2)), (1, 2));
+    /// ```
     pub fn use_current_thread(mut self) -> Self {
         self.use_current_thread = true;
         self

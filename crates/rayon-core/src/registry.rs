@@ -15,7 +15,6 @@ use sateen_runtime::compat::{self, FirstJob, PerProcess, Pool};
 use sateen_runtime::{Builder, MAX_WORKERS};
 use std::any::Any;
 use std::cell::Cell;
-use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
 use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
@@ -111,13 +110,13 @@ impl Registry {
         mut builder: ThreadPoolBuilder<S>,
     ) -> Result<Arc<Self>, ThreadPoolBuildError> {
         let threads = builder.wanted_threads().min(MAX_WORKERS);
-        if builder.wants_current_thread() {
-            if Member::current().is_some() {
+        let resident = builder.wants_current_thread();
+        if resident {
+            if Member::current().is_some() || compat::is_worker_thread() {
                 return Err(ThreadPoolBuildError::already_in_pool());
             }
-            let reason = "`use_current_thread` is not supported";
-            let error = io::Error::new(io::ErrorKind::Unsupported, reason);
-            return Err(ThreadPoolBuildError::io(error));
+            // The thread keeps the name that it has.
+            drop(builder.make_thread_name(0));
         }
         let stack_size = builder.wanted_stack_size();
         let settings = mode(
@@ -127,25 +126,29 @@ impl Registry {
                 .thread_name(|_| String::new())
                 .stack_size(stack_size.unwrap_or_else(default_stack)),
         );
-        let mut handlers = builder.take_handlers();
+        let mut handlers = Some(builder.take_handlers());
+        let mut around = |pool| {
+            Arc::new(Self {
+                pool,
+                handlers: handlers.take().unwrap_or_default(),
+                fifos: (0..threads).map(|_| Arc::default()).collect(),
+                primed: Mutex::new(0),
+                all_primed: Condvar::new(),
+            })
+        };
         let mut registry = None;
-        Pool::build(settings, |worker| {
-            let registry = registry.get_or_insert_with(|| {
-                Arc::new(Self {
-                    pool: Pool::of(&worker),
-                    handlers: std::mem::take(&mut handlers),
-                    fifos: (0..threads).map(|_| Arc::default()).collect(),
-                    primed: Mutex::new(0),
-                    all_primed: Condvar::new(),
-                })
-            });
+        let pool = Pool::build(settings, resident, |worker| {
+            let registry = registry.get_or_insert_with(|| around(Pool::of(&worker)));
             Pool::run_first::<StartHere>(&worker);
             let name = builder.make_thread_name(worker.index());
             let registry = Arc::clone(registry);
             builder.spawn_thread(ThreadBuilder::new(name, stack_size, registry, worker))
         })?;
-        // There is at least one thread.
-        registry.ok_or_else(|| ThreadPoolBuildError::io(io::Error::other("a pool of no threads")))
+        let registry = registry.unwrap_or_else(|| around(pool));
+        if resident {
+            Member::new(Arc::clone(&registry), 0).stay();
+        }
+        Ok(registry)
     }
 
     /// The registry of the calling thread's pool, or of the global one.
@@ -284,6 +287,16 @@ impl Member {
         MEMBER.set(self);
         self.registry.note_primed();
         Inside(self)
+    }
+
+    /// Makes the calling thread this member for ever. Its start is not the pool's.
+    ///
+    /// # Panics
+    /// As [`Member::enter`].
+    fn stay(self) {
+        self.started.set(true);
+        let member: &'static Self = Box::leak(Box::new(self));
+        std::mem::forget(member.enter());
     }
 
     #[inline]

@@ -8,6 +8,7 @@ use crate::hooks::Hooks;
 use crate::overflow;
 use crate::policy::{self, Scheduling, call_user};
 use crate::report::Watch;
+use crate::resident::Resident;
 use crate::runtime::Runtime;
 use crate::shared::{Setup, Shared};
 use crate::sleepers::Alarm;
@@ -424,7 +425,7 @@ impl Builder {
     /// ```
     pub fn build(mut self) -> Result<Runtime, BuildError> {
         let mut spawn = std::mem::replace(&mut self.spawn, Box::new(start_thread));
-        self.build_with(&mut *spawn)
+        self.build_with(&mut *spawn, false)
     }
 
     /// For [`crate::compat`]: the environment does not count, posted work waits for the run queue,
@@ -435,10 +436,12 @@ impl Builder {
         self
     }
 
-    /// [`Builder::build`] with a [spawn handler](Builder::spawn_handler) that may borrow.
+    /// [`Builder::build`] with a [spawn handler](Builder::spawn_handler) that may borrow. With
+    /// `resident` the calling thread, which is no worker, becomes worker 0; see `resident.rs`.
     pub(crate) fn build_with(
         self,
         spawn: &mut dyn FnMut(WorkerThread) -> io::Result<()>,
+        resident: bool,
     ) -> Result<Runtime, BuildError> {
         let count = match self.workers {
             Some(count) => count,
@@ -460,7 +463,7 @@ impl Builder {
         let overhead = if strict { THREAD_OVERHEAD } else { 0 };
         let stacks = make_stacks(self.stacks, self.stack_size, self.max_stacks, count, overhead)?;
         let moves_work = self.policy.0.moves_work();
-        let substitutes = match moves_work {
+        let substitutes = match moves_work && !resident {
             true => self.substitutes.unwrap_or(SUBSTITUTES.min(count)).min(MAX_WORKERS - count),
             false => 0,
         };
@@ -486,11 +489,14 @@ impl Builder {
             blocking: self.blocking,
             substitutes,
         };
+        let resident = resident.then(Resident::prepare).transpose();
+        let resident = resident.map_err(|source| BuildError::Thread { worker: 0, source })?;
         let mut shared = Shared::new(workers, stacks, setup);
         shared.posted_last = self.compat;
+        resident.iter().for_each(|_| shared.expect_resident());
         let shared = Arc::new(shared);
         let mut starting = Starting { shared: &shared, made: 0, waits: !self.compat };
-        for (index, name) in names.into_iter().enumerate() {
+        for (index, name) in names.into_iter().enumerate().skip(resident.iter().len()) {
             let core = (!cores.is_empty()).then(|| cores[index % cores.len()]);
             let thread = WorkerThread::new(&shared, index, name, core);
             starting.made += 1;
@@ -498,6 +504,7 @@ impl Builder {
         }
         std::mem::forget(starting);
         shared.open();
+        resident.into_iter().for_each(|resident| resident.enter(&shared));
         Ok(Runtime::new(shared))
     }
 }

@@ -9,7 +9,7 @@ mod pool;
 mod scope;
 mod yields;
 
-pub use pool::{FirstJob, Pool};
+pub use pool::{FirstJob, Pool, is_worker_thread};
 pub use sateen_base::abort_with;
 pub use sateen_base::os::PerProcess;
 pub use sateen_base::unwind::discard;

@@ -91,6 +91,8 @@ mod posts;
 #[cfg(not(loom))]
 mod report;
 #[cfg(not(loom))]
+mod resident;
+#[cfg(not(loom))]
 mod root;
 #[cfg(not(loom))]
 mod runtime;

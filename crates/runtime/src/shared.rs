@@ -79,6 +79,8 @@ pub(crate) struct Shared {
     pub(crate) posting: SpinLock<()>,
     /// Posted work waits until the worker's run queue is empty.
     pub(crate) posted_last: bool,
+    /// Worker 0 is a thread that never leaves; see `resident.rs`.
+    pub(crate) has_resident: Flag,
     /// Work that no worker had a stack for.
     pub(crate) aside: Aside<Entry>,
     /// Which workers start nothing, for want of a stack or of work.
@@ -169,6 +171,7 @@ impl Shared {
             spinning_searchers: (regular.min(cores) / 2).max(1),
             posting: SpinLock::new(()),
             posted_last: false,
+            has_resident: Flag::new(),
             aside: Aside::new(),
             stall: Stall::new(regular),
             fibers: SpinLock::new(Vec::new()),
@@ -189,6 +192,15 @@ impl Shared {
             exited: Mutex::new(exited),
             changed: Condvar::new(),
             workers,
+        }
+    }
+
+    /// Worker 0 is going to be a thread that never leaves. No other thread is made yet.
+    pub(crate) fn expect_resident(&mut self) {
+        self.drained.absent();
+        // Without other threads the runtime has no end.
+        if self.regular > 1 {
+            self.exited.get_mut().unwrap_or_else(PoisonError::into_inner).count += 1;
         }
     }
 

@@ -257,7 +257,7 @@ impl Worker {
     /// holds the lock of the runtime's list of fibers while that list is not empty.
     #[inline]
     pub(crate) fn current_fiber(&self) -> Option<&Fiber> {
-        // Ordering: Acquire pairs with the Release in `run_fiber`: the fiber is seen whole.
+        // Ordering: Acquire pairs with the Release in `set_current_fiber`: the fiber is seen whole.
         // SAFETY: fibers live until the last worker has left, and then until that lock was taken.
         unsafe { self.fiber.load(Ordering::Acquire).as_ref() }
     }

@@ -5,6 +5,7 @@ use super::unix;
 use super::valgrind;
 use crate::prim::time::Duration;
 use std::io;
+use std::ops::Range;
 use std::sync::OnceLock;
 use std::sync::atomic::AtomicU32;
 
@@ -235,6 +236,22 @@ impl Os for Linux {
     fn min_signal_stack() -> usize {
         // SAFETY: reads the auxiliary vector; 0 if it lacks the entry.
         (unsafe { libc::getauxval(libc::AT_MINSIGSTKSZ) } as usize).max(libc::MINSIGSTKSZ)
+    }
+
+    fn thread_stack() -> Option<Range<usize>> {
+        let (mut low, mut size) = (std::ptr::null_mut(), 0);
+        // SAFETY: the calling thread runs. The attributes are made by the first call, read by the
+        // second, and destroyed.
+        let failed = unsafe {
+            let mut attributes: libc::pthread_attr_t = std::mem::zeroed();
+            if libc::pthread_getattr_np(libc::pthread_self(), &mut attributes) != 0 {
+                return None;
+            }
+            let failed = libc::pthread_attr_getstack(&attributes, &mut low, &mut size);
+            libc::pthread_attr_destroy(&mut attributes);
+            failed
+        };
+        (failed == 0).then(|| low.addr()..low.addr() + size)
     }
 
     fn process_cpu_time() -> Option<Duration> {

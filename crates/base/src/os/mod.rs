@@ -6,6 +6,7 @@
 
 use crate::prim::time::Duration;
 use std::io;
+use std::ops::Range;
 use std::sync::atomic::AtomicU32 as StdAtomicU32;
 
 #[cfg_attr(not(unix), path = "no_fault.rs")]
@@ -105,6 +106,10 @@ trait Os {
     /// See [`min_signal_stack`].
     fn min_signal_stack() -> usize {
         2048
+    }
+    /// See [`thread_stack`].
+    fn thread_stack() -> Option<Range<usize>> {
+        None
     }
     /// See [`only_one_core`].
     fn only_one_core() -> bool {
@@ -272,9 +277,26 @@ pub fn min_signal_stack() -> usize {
     Host::min_signal_stack()
 }
 
+/// The addresses of the calling thread's stack; none where the system does not tell. That of the
+/// first thread may grow beyond, if its limit is raised.
+pub fn thread_stack() -> Option<Range<usize>> {
+    Host::thread_stack()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_thread_s_stack_holds_its_frames() {
+        let inside = || {
+            let here = 0u8;
+            thread_stack().is_none_or(|stack| stack.contains(&std::ptr::from_ref(&here).addr()))
+        };
+        assert!(inside());
+        assert!(std::thread::spawn(inside).join().unwrap());
+        assert_eq!(thread_stack().is_some(), cfg!(any(target_os = "linux", windows)));
+    }
 
     fn futex_hands_over<O: Os>() {
         let word = StdAtomicU32::new(0);

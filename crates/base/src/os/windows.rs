@@ -3,14 +3,15 @@
 use super::Os;
 use crate::prim::time::Duration;
 use std::io;
+use std::ops::Range;
 use std::sync::atomic::AtomicU32;
 use windows_sys::Win32::System::Memory::{
     MEM_COMMIT, MEM_RELEASE, MEM_RESERVE, PAGE_NOACCESS, PAGE_READWRITE, VirtualAlloc, VirtualFree,
     VirtualProtect,
 };
 use windows_sys::Win32::System::Threading::{
-    FlushProcessWriteBuffers, GetCurrentThread, INFINITE, SetThreadAffinityMask, WaitOnAddress,
-    WakeByAddressSingle,
+    FlushProcessWriteBuffers, GetCurrentThread, GetCurrentThreadStackLimits, INFINITE,
+    SetThreadAffinityMask, WaitOnAddress, WakeByAddressSingle,
 };
 
 /// Windows 8 and later.
@@ -76,6 +77,13 @@ impl Os for Windows {
             return Err(io::Error::last_os_error());
         }
         Ok(())
+    }
+
+    fn thread_stack() -> Option<Range<usize>> {
+        let (mut low, mut high) = (0, 0);
+        // SAFETY: the call fills both.
+        unsafe { GetCurrentThreadStackLimits(&mut low, &mut high) };
+        Some(low..high)
     }
 
     fn process_cpu_time() -> Option<Duration> {

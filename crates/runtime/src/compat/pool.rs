@@ -7,6 +7,7 @@ use crate::context;
 use crate::entry::Entry;
 use crate::forked;
 use crate::join_stack::Job;
+use crate::root;
 use crate::runtime::Runtime;
 use crate::shared::{Refused, Shared};
 use crate::unwind::discard;
@@ -16,6 +17,11 @@ use sateen_base::prim::Arc;
 use std::io;
 use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
+
+/// Whether the calling thread is a worker of any runtime, whatever runs on it.
+pub fn is_worker_thread() -> bool {
+    root::is_worker_thread()
+}
 
 /// What a worker runs first of all, on a fiber like any other work.
 pub trait FirstJob {
@@ -54,15 +60,21 @@ impl Drop for Pool {
 
 impl Pool {
     /// Builds a runtime with `builder`, which [`builder`](super::builder) has made. `spawn` makes
-    /// the threads, as the one of [`Builder::spawn_handler`] does, and may borrow.
+    /// the threads, as the one of [`Builder::spawn_handler`] does, and may borrow. With `resident`
+    /// the calling thread is worker 0 from then on, for ever, and `spawn` makes one thread less.
     ///
     /// # Errors
     /// As [`Builder::build`].
+    ///
+    /// # Panics
+    /// If the calling thread [is to become a worker, and is one](is_worker_thread).
     pub fn build(
         builder: Builder,
+        resident: bool,
         mut spawn: impl FnMut(WorkerThread) -> io::Result<()>,
     ) -> Result<Self, BuildError> {
-        let runtime = ManuallyDrop::new(builder.build_with(&mut spawn)?);
+        assert!(!(resident && is_worker_thread()), "the thread is a worker already");
+        let runtime = ManuallyDrop::new(builder.build_with(&mut spawn, resident)?);
         Ok(Self { runtime })
     }
 

@@ -57,8 +57,10 @@ impl Shared {
                 self.end_unattended();
             }
             // Fibers keep the shared part, and it keeps them: cut the circle. No worker is left to
-            // need them.
-            self.forget_fibers();
+            // need them, unless one never leaves.
+            if !self.has_resident.is_raised() {
+                self.forget_fibers();
+            }
             // Before any thread learns of the end. Others may keep the shared part for long after.
             run_and_discard(|| self.stacks.close());
             let mut exited = self.exited.lock().unwrap_or_else(PoisonError::into_inner);

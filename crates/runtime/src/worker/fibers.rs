@@ -72,12 +72,18 @@ impl Owner {
         self.leave(fiber);
     }
 
-    /// Runs `fiber` until it switches back. Root only.
+    /// `fiber` is what the worker runs from now on.
     #[inline]
-    pub(crate) fn run_fiber(&self, fiber: &Fiber) -> Switched {
+    pub(crate) fn set_current_fiber(&self, fiber: &Fiber) {
         // Ordering: Release, see `current_fiber`.
         self.fiber.store(std::ptr::from_ref(fiber).cast_mut(), Ordering::Release);
         context::with(|c| c.set_fiber(Some((self, fiber))));
+    }
+
+    /// Runs `fiber` until it switches back. Root only.
+    #[inline]
+    pub(crate) fn run_fiber(&self, fiber: &Fiber) -> Switched {
+        self.set_current_fiber(fiber);
         // SAFETY: here and below, what runs next on this thread.
         let thread_id = unsafe { sateen_sync::park::set_context_id(fiber.context_id()) };
         let switched = fiber.run();
