@@ -40,8 +40,8 @@ const ANSWER_TIMEOUT: Duration = Duration::from_micros(5);
 pub(crate) struct Under {
     /// The addresses of the pieces that the waiter waits for.
     pieces: Range<usize>,
-    /// It is a broadcast's. Two workers may wait for a share of each other's, so the waiter runs
-    /// each share that comes, and what its worker has queued before.
+    /// Each worker has a share. Two workers may wait for a share of each other's, so the waiter
+    /// runs each share and each call that comes, and what its worker has queued before.
     shares: bool,
 }
 
@@ -54,7 +54,12 @@ impl Under {
 
     /// The pieces of a broadcast.
     pub(crate) fn shares<T>(pieces: &[T]) -> Self {
-        Self { shares: true, ..Self::pieces(pieces) }
+        Self::pieces(pieces).with_shares(true)
+    }
+
+    /// A scope that may have `shares`.
+    pub(crate) fn with_shares(self, shares: bool) -> Self {
+        Self { shares, ..self }
     }
 
     /// One piece.
@@ -91,10 +96,27 @@ pub(crate) fn spin(latch: &Latch<Fiber>, under: &Under) {
     }
 }
 
+/// [`spin`] for a wait that says only to a helper what is under it.
+pub(crate) fn spin_for_scope(latch: &Latch<Fiber>, under: impl FnOnce() -> Under) {
+    match here() {
+        Some((worker, fiber)) if fiber.helps() => worker.help_until(fiber, latch, &under()),
+        _ => spin_for(latch),
+    }
+}
+
 /// For the end of a wait: helps once, if the caller may. Returns whether it did.
 pub(crate) fn once(under: &Under) -> bool {
-    let helps = |&(_, fiber): &(&Owner, &Fiber)| fiber.helps();
-    here().filter(helps).is_some_and(|(worker, fiber)| worker.help(fiber, under))
+    helper().is_some_and(|(worker, fiber)| worker.help(fiber, under))
+}
+
+/// [`once`] for a wait that says only to a helper what is under it.
+pub(crate) fn once_for_scope(under: impl FnOnce() -> Under) -> bool {
+    helper().is_some_and(|(worker, fiber)| worker.help(fiber, &under()))
+}
+
+/// The caller, if it is a task that helps.
+fn helper() -> Option<(&'static Owner, &'static Fiber)> {
+    here().filter(|(_, fiber)| fiber.helps())
 }
 
 /// Parks the caller, who waits for a call: if it helps, until something may have come to help with.
@@ -150,6 +172,7 @@ impl Owner {
         }
         (under.shares && self.run_queued(fiber))
             || self.help_with_call(fiber, under)
+            || self.help_with_scope(fiber, under)
             || self.help_with_branch(fiber, under)
     }
 
@@ -162,22 +185,44 @@ impl Owner {
         })
     }
 
-    /// Runs one call from elsewhere.
+    /// Runs one call from elsewhere, or a share of a broadcast or of a scope.
     fn help_with_call(&self, fiber: &Fiber, under: &Under) -> bool {
-        // SAFETY: the list keeps the call.
-        let caller = |job: *const Job| unsafe { (*job.cast::<CalledJob>()).caller };
-        // SAFETY: the call's caller waits for it, and so does each further up.
-        let covers = |job| unsafe { under.covers(caller(job)) };
-        let wanted = |entry: Entry| match entry.decode() {
-            Work::Here(job) => under.shares || under.pieces.contains(&job.addr()) || covers(job),
-            Work::Job(job) => covers(job),
+        // SAFETY: here and below, the list keeps the job, and starts with what is read: calls and
+        // shares come in as `CalledJob`s. Its caller waits for it, and so does each further up.
+        let covers = |job: *const Job| unsafe { under.covers(CalledJob::caller_of(job)) };
+        let call = |entry: Entry| match entry.decode() {
+            Work::Job(job) => under.shares || covers(job),
             _ => false,
         };
-        let called = self.shared().aside.take_called(wanted);
-        let share = |entry: Entry| matches!(entry.decode(), Work::Here(_)) && wanted(entry);
+        let share = |entry: Entry| match entry.decode() {
+            Work::Here(job) => under.shares || under.pieces.contains(&job.addr()) || covers(job),
+            // SAFETY: the queue keeps the job. Its scope waits for it if this says who opened it.
+            Work::Scoped(job) => unsafe { crate::scope::share_opener(job) }
+                // SAFETY: the opener waits for its scope, and so does each further up.
+                .is_some_and(|opener| under.shares || unsafe { under.covers(opener) }),
+            _ => false,
+        };
+        let called = self.shared().aside.take_called(call);
         let Some(entry) = called.or_else(|| self.take_pinned(share)) else { return false };
         fiber.unhindered(|| self.execute(fiber, entry));
         true
+    }
+
+    /// Runs one job of a scope that a task of another runtime has opened here.
+    #[cfg(feature = "compat")]
+    fn help_with_scope(&self, fiber: &Fiber, under: &Under) -> bool {
+        // SAFETY: the opener is in the frame of its scope, and each further up waits.
+        let wanted = |opener| under.shares || unsafe { under.covers(opener) };
+        let Some(job) = self.shared().outside_scopes.take(wanted) else { return false };
+        self.counters.tasks.bump();
+        self.note_started();
+        fiber.unhindered(|| job.run());
+        true
+    }
+
+    #[cfg(not(feature = "compat"))]
+    fn help_with_scope(&self, _: &Fiber, _: &Under) -> bool {
+        false
     }
 
     /// Runs one job of another worker's join stack.

@@ -17,7 +17,7 @@ use sateen_base::os::PerProcess;
 use sateen_base::prim::time::Duration;
 use sateen_base::prim::{Arc, AtomicBool, AtomicUsize, Ordering, UnsafeCell, thread};
 use sateen_sync::park::{self, Awaited};
-use std::mem::{ManuallyDrop, MaybeUninit};
+use std::mem::{ManuallyDrop, MaybeUninit, offset_of};
 use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
 use std::ptr::NonNull;
 use std::sync::OnceLock;
@@ -110,7 +110,7 @@ impl Runtime {
         }
         let job = Installed::new(f);
         let submitted = match job.called.is_of_task() {
-            true => self.shared.submit_call(job.entry()),
+            true => self.shared.submit_call(job.as_called()),
             false => self.shared.submit(job.entry()),
         };
         match submitted {
@@ -245,24 +245,49 @@ pub(crate) fn warn_once(error: &BuildError) {
     }
 }
 
-/// The head of a call from elsewhere.
+/// The head of a call from elsewhere, and of a job for one worker alone. A task that
+/// [helps](crate::help) reads the caller of both where they are queued. So they are queued as what
+/// begins with this.
 #[repr(C)]
 pub(crate) struct CalledJob {
     job: Job,
-    /// The activation that waits, if that is a task's that [helps](crate::help); or else null.
-    pub(crate) caller: *const Running,
+    /// The activation that waits, if that is a task's that helps; or else null.
+    caller: *const Running,
 }
 
+const _: () = assert!(offset_of!(CalledJob, job) == 0, "a called job begins as a job");
+
 impl CalledJob {
-    /// Nobody who helps waits for it.
+    /// For the calling activation, which waits for it.
+    fn of_caller(run: unsafe fn(*const Job)) -> Self {
+        Self { job: Job { run }, caller: caller() }
+    }
+
+    /// For `caller`, which is null or an activation that [helps](crate::help), and waits for it.
     #[cfg(feature = "compat")]
-    pub(crate) fn of_nobody(run: unsafe fn(*const Job)) -> Self {
-        Self { job: Job { run }, caller: std::ptr::null() }
+    pub(crate) fn of(run: unsafe fn(*const Job), caller: *const Running) -> Self {
+        Self { job: Job { run }, caller }
     }
 
     fn is_of_task(&self) -> bool {
         !self.caller.is_null()
     }
+
+    /// The caller of a call that lies in a queue.
+    ///
+    /// # Safety
+    /// `job` starts a `CalledJob`, which is there.
+    pub(crate) unsafe fn caller_of(job: *const Job) -> *const Running {
+        // SAFETY: by contract.
+        unsafe { (*job.cast::<Self>()).caller }
+    }
+}
+
+/// The activation that the caller runs in, if its task [helps](crate::help) while it waits; or else
+/// null.
+pub(crate) fn caller() -> *const Running {
+    let fiber = context::fiber().filter(|fiber| fiber.helps());
+    fiber.map_or(std::ptr::null(), Fiber::running)
 }
 
 /// A job in the frame of a thread, or of another runtime's task, which waits for it.
@@ -282,10 +307,9 @@ unsafe impl<F: Send, R: Send> Sync for Installed<F, R> {}
 
 impl<F: FnOnce() -> R + Send, R: Send> Installed<F, R> {
     pub(crate) fn new(f: F) -> Self {
-        let fiber = context::fiber().filter(|fiber| fiber.helps());
-        let caller = fiber.map_or(std::ptr::null(), Fiber::running);
+        const { assert!(offset_of!(Self, called) == 0) };
         Self {
-            called: CalledJob { job: Job { run: Self::run }, caller },
+            called: CalledJob::of_caller(Self::run),
             done: AtomicUsize::new(0),
             waker: UnsafeCell::new(Some(park::current_waker())),
             f: UnsafeCell::new(ManuallyDrop::new(f)),
@@ -298,13 +322,17 @@ impl<F: FnOnce() -> R + Send, R: Send> Installed<F, R> {
         (&raw const *self).cast()
     }
 
+    fn as_called(&self) -> NonNull<CalledJob> {
+        NonNull::from(self).cast()
+    }
+
     fn entry(&self) -> Entry {
-        Entry::job(NonNull::from(&self.called.job))
+        Entry::job(self.as_called().cast())
     }
 
     /// [`Installed::entry`] for one worker.
     fn entry_here(&self) -> Entry {
-        Entry::here(NonNull::from(&self.called.job))
+        Entry::here(self.as_called())
     }
 
     /// # Safety
