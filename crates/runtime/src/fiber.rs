@@ -456,7 +456,12 @@ impl Fiber {
     pub(crate) fn nap(&self) {
         let naps = self.naps.get();
         self.naps.set(naps + 1);
-        self.block(Some(Instant::now() + NAP * 2u32.pow(naps.min(DOUBLINGS))));
+        let end = Instant::now() + NAP * 2u32.pow(naps.min(DOUBLINGS));
+        self.block(Some(end));
+        if Instant::now() < end {
+            // Woken: this wait is over, or something has come.
+            self.naps.set(0);
+        }
     }
 
     /// Runs `f`, work that others left, on top of a wait: the task's mask and limit are not for it.

@@ -381,7 +381,13 @@ impl<F: FnOnce() -> R + Send, R: Send> Installed<F, R> {
                 None => unwound = Some(panic),
                 Some(_) => discard(panic),
             }
-            thread::sleep(UNWOUND_NAP);
+            // The blocker may unwind before it waits.
+            if self.is_done() {
+                break;
+            }
+            if !help::once(under) {
+                thread::sleep(UNWOUND_NAP);
+            }
         }
         // SAFETY: it is done, and the result is taken once: callers wait once.
         let result = self.result.with(|place| unsafe { (*place).assume_init_read() });
@@ -394,9 +400,13 @@ impl<F: FnOnce() -> R + Send, R: Send> Installed<F, R> {
         }
     }
 
-    fn wait_done(&self, under: &Under) {
+    fn is_done(&self) -> bool {
         // Ordering: Acquire pairs with the Release in `run`.
-        while self.done.load(Ordering::Acquire) == 0 {
+        self.done.load(Ordering::Acquire) != 0
+    }
+
+    fn wait_done(&self, under: &Under) {
+        while !self.is_done() {
             if !help::once(under) {
                 help::park();
             }
