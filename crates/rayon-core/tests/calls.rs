@@ -5,7 +5,8 @@ mod common;
 use common::{panic_of, pool};
 use rayon_core::*;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Barrier};
+use std::sync::{Arc, Barrier, Mutex};
+use std::time::Duration;
 
 const THREADS: [usize; 3] = [1, 2, 8];
 
@@ -165,7 +166,7 @@ fn around(ring: &[ThreadPool], step: usize, steps: usize, count: &Count) {
 #[test]
 fn three_pools_in_a_ring() {
     for threads in THREADS {
-        for steps in 1..25 {
+        for steps in (1..25).step_by(4) {
             let ring = [0; 3].map(|_| pool(threads));
             let count = Count::default();
             around(&ring, 0, steps, &count);
@@ -176,13 +177,87 @@ fn three_pools_in_a_ring() {
 }
 
 #[test]
+fn three_pools_in_a_ring_from_many_places() {
+    for threads in THREADS {
+        let ring = [0; 3].map(|_| pool(threads));
+        let count = Count::default();
+        std::thread::scope(|t| {
+            for first in 0..6 {
+                let (ring, count) = (&ring, &count);
+                t.spawn(move || around(ring, first, first + 7, count));
+            }
+        });
+        assert_eq!(count.get(), 6);
+    }
+}
+
+/// All threads of all pools of a ring call the next pool at the same time, each with `call`.
+fn all_at_once(pools: usize, call: impl Fn(&ThreadPool, &Count) + Sync) {
+    for threads in [1, 2, 5] {
+        let ring: Vec<_> = (0..pools).map(|_| pool(threads)).collect();
+        let (all, count) = (Barrier::new(pools * threads), Count::default());
+        std::thread::scope(|t| {
+            for i in 0..pools {
+                let (own, next) = (&ring[i], &ring[(i + 1) % pools]);
+                let (all, count, call) = (&all, &count, &call);
+                t.spawn(move || {
+                    own.broadcast(|_| {
+                        all.wait();
+                        call(next, count);
+                    });
+                });
+            }
+        });
+        assert_eq!(count.get(), pools * threads);
+    }
+}
+
+#[test]
+fn calls_that_cross() {
+    for pools in [2, 3] {
+        all_at_once(pools, |next, count| next.install(|| count.add()));
+        all_at_once(pools, |next, count| next.scope(|s| s.spawn(|_| count.add())));
+        all_at_once(pools, |next, count| next.in_place_scope(|s| s.spawn(|_| count.add())));
+        all_at_once(pools, |next, count| {
+            let one = |index| {
+                if index == 0 {
+                    count.add()
+                }
+            };
+            next.in_place_scope(|s| s.spawn_broadcast(|_, context| one(context.index())));
+        });
+        all_at_once(pools, |next, count| {
+            join(|| next.install(|| ()), || next.install(|| count.add()));
+        });
+    }
+}
+
+#[test]
+fn a_lock_across_a_call_to_a_busy_pool() {
+    // The pool's threads wait, but not in a circle. So nothing runs on top of them that wants the
+    // lock.
+    for threads in [1, 2, 8] {
+        let (a, b, lock) = (pool(threads), pool(1), Mutex::new(()));
+        a.scope(|s| {
+            for _ in 0..20 {
+                s.spawn(|_| {
+                    let held = lock.lock().unwrap();
+                    b.install(|| std::thread::sleep(Duration::from_millis(3)));
+                    drop(held);
+                });
+            }
+        });
+    }
+}
+
+#[test]
 fn a_broadcast_beside_a_call_that_waits() {
     let (a, b) = (pool(2), pool(1));
     let both = Barrier::new(2);
     let first = || {
         b.install(|| {
             both.wait();
-            std::thread::sleep(std::time::Duration::from_millis(20));
+            std::thread::sleep(Duration::from_millis(20));
             a.broadcast(|_| ());
         });
     };

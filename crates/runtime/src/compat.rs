@@ -10,7 +10,7 @@ mod pool;
 mod scope;
 mod yields;
 
-pub(crate) use outside::OutsideScopes;
+pub(crate) use outside::{OutsideScopes, Unstarted};
 
 pub use pool::{FirstJob, Pool};
 pub use sateen_base::abort_with;
@@ -70,10 +70,11 @@ impl<F: FnOnce() + Send> HeapJob<F> {
     /// The job is run once, by whoever takes it. `f` does not unwind. What `f` borrows stays until
     /// then: the caller sees to that.
     ///
-    /// `caller` is null, or an activation that [helps](crate::help), and waits for the job.
-    fn alloc(caller: *const Running, f: F) -> NonNull<CalledJob> {
+    /// `caller` is null, or an activation that [helps](crate::help), and waits for the job as the
+    /// piece `what` of its work.
+    fn alloc(caller: *const Running, what: *const (), f: F) -> NonNull<CalledJob> {
         const { assert!(offset_of!(Self, called) == 0) };
-        let called = CalledJob::of(Self::run, caller);
+        let called = CalledJob::of(Self::run, caller, what);
         NonNull::from(Box::leak(Box::new(Self { called, f }))).cast()
     }
 

@@ -19,6 +19,8 @@ use crate::join_stack::Job;
 use crate::latch::Latch;
 use crate::offer;
 use crate::runtime::CalledJob;
+use crate::shared::Shared;
+use crate::standoff;
 use crate::task::Running;
 use crate::worker::{HUNGRY, Owner, spin_for};
 use sateen_base::prim::time::Duration;
@@ -46,6 +48,9 @@ pub(crate) struct Under {
 }
 
 impl Under {
+    /// Each call, each share.
+    const ANYTHING: Self = Self { pieces: 0..0, shares: true };
+
     /// The `pieces`, which the caller waits for until all are done, whatever happens.
     pub(crate) fn pieces<T>(pieces: &[T]) -> Self {
         let range = pieces.as_ptr_range();
@@ -71,20 +76,29 @@ impl Under {
     ///
     /// # Safety
     /// It is null, or it stays until this returns, as does each one that waits for it.
-    unsafe fn covers(&self, mut activation: *const Running) -> bool {
-        for _ in 0..LINKS {
-            if activation.is_null() {
-                break;
-            }
-            // SAFETY: by contract. These two do not change.
-            let (what, caller) = unsafe { ((*activation).what, (*activation).caller) };
-            if self.pieces.contains(&what.addr()) {
-                return true;
-            }
-            activation = caller;
-        }
-        false
+    unsafe fn covers(&self, activation: *const Running) -> bool {
+        // SAFETY: by contract.
+        unsafe { leads_to(activation, &self.pieces) }
     }
+}
+
+/// Whether the work of `activation` is one of the `pieces`, or under one.
+///
+/// # Safety
+/// It is null, or it stays until this returns, as does each one that waits for it.
+pub(crate) unsafe fn leads_to(mut activation: *const Running, pieces: &Range<usize>) -> bool {
+    for _ in 0..LINKS {
+        if activation.is_null() {
+            break;
+        }
+        // SAFETY: by contract. These two do not change.
+        let (what, caller) = unsafe { ((*activation).what, (*activation).caller) };
+        if pieces.contains(&what.addr()) {
+            return true;
+        }
+        activation = caller;
+    }
+    false
 }
 
 /// Waits briefly for `latch`, for the end of the pieces `under` it. A task that keeps its thread in
@@ -119,12 +133,25 @@ fn helper() -> Option<(&'static Owner, &'static Fiber)> {
     here().filter(|(_, fiber)| fiber.helps())
 }
 
+/// A wait begins in which [`once`] and [`park`] are called, and not [`spin`].
+pub(crate) fn begin() {
+    helper().inspect(|(_, fiber)| fiber.begin_helping());
+}
+
 /// Parks the caller, who waits for a call: if it helps, until something may have come to help with.
-pub(crate) fn park() {
-    match here() {
-        Some((_, fiber)) if fiber.helps() => fiber.nap(),
-        _ => sateen_sync::park::park(),
+/// The call runs on `target`, or else on a thread that is no worker.
+pub(crate) fn park(target: Option<&Shared>) {
+    match helper() {
+        Some((worker, fiber)) => worker.nap(fiber, target),
+        None => sateen_sync::park::park(),
     }
+}
+
+/// Something to run on top of a wait.
+enum Taken {
+    Entry(Entry),
+    #[cfg(feature = "compat")]
+    Job(crate::compat::Unstarted),
 }
 
 impl Owner {
@@ -132,6 +159,7 @@ impl Owner {
     /// idle worker searches.
     #[cold]
     fn help_until(&self, fiber: &Fiber, latch: &Latch<Fiber>, under: &Under) {
+        fiber.begin_helping();
         let shared = self.shared();
         let ticks = if shared.sleep.has_cores() { shared.spin_ticks } else { 0 };
         let mut timeout = tsc::ticks(ANSWER_TIMEOUT);
@@ -167,13 +195,37 @@ impl Owner {
     /// Runs one piece of work that is `under` the caller's wait, if there is one.
     #[cold]
     fn help(&self, fiber: &Fiber, under: &Under) -> bool {
-        if thread::panicking() || !fiber.has_room_to_help() {
+        fiber.waits_for_pieces(&under.pieces);
+        if !fiber.may_help() {
             return false;
         }
-        (under.shares && self.run_queued(fiber))
-            || self.help_with_call(fiber, under)
-            || self.help_with_scope(fiber, under)
-            || self.help_with_branch(fiber, under)
+        if under.shares && self.run_queued(fiber) {
+            return true;
+        }
+        match self.take_called(under) {
+            Some(taken) => {
+                self.run_taken(fiber, taken);
+                true
+            }
+            None => self.help_with_branch(fiber, under),
+        }
+    }
+
+    /// Sleeps in a wait in which there is nothing to help with, for work that `target` runs. In a
+    /// standoff it runs a call instead, whatever that is.
+    #[cold]
+    pub(crate) fn nap(&self, fiber: &Fiber, target: Option<&Shared>) {
+        let Some((target, patience)) = target.zip(fiber.patience()) else { return fiber.nap() };
+        let anything = || fiber.may_help().then(|| self.take_called(&Under::ANYTHING))?;
+        let (patience, taken) = standoff::enter(self, fiber, target, patience, anything);
+        fiber.set_patience(patience);
+        match taken {
+            Some(taken) => self.run_taken(fiber, taken),
+            None => {
+                fiber.nap();
+                standoff::leave(self);
+            }
+        }
     }
 
     /// Runs the next piece of the worker's own queue: the share of a broadcast comes after these.
@@ -185,8 +237,9 @@ impl Owner {
         })
     }
 
-    /// Runs one call from elsewhere, or a share of a broadcast or of a scope.
-    fn help_with_call(&self, fiber: &Fiber, under: &Under) -> bool {
+    /// Takes a call from elsewhere, a share of a broadcast or of a scope, or a job of a scope that
+    /// a task of another runtime has opened here.
+    fn take_called(&self, under: &Under) -> Option<Taken> {
         // SAFETY: here and below, the list keeps the job, and starts with what is read: calls and
         // shares come in as `CalledJob`s. Its caller waits for it, and so does each further up.
         let covers = |job: *const Job| unsafe { under.covers(CalledJob::caller_of(job)) };
@@ -195,7 +248,12 @@ impl Owner {
             _ => false,
         };
         let share = |entry: Entry| match entry.decode() {
-            Work::Here(job) => under.shares || under.pieces.contains(&job.addr()) || covers(job),
+            Work::Here(job) => {
+                // SAFETY: as for `covers`.
+                under.shares
+                    || under.pieces.contains(&unsafe { CalledJob::piece_of(job) })
+                    || covers(job)
+            }
             // SAFETY: the queue keeps the job. Its scope waits for it if this says who opened it.
             Work::Scoped(job) => unsafe { crate::scope::share_opener(job) }
                 // SAFETY: the opener waits for its scope, and so does each further up.
@@ -203,26 +261,27 @@ impl Owner {
             _ => false,
         };
         let called = self.shared().aside.take_called(call);
-        let Some(entry) = called.or_else(|| self.take_pinned(share)) else { return false };
-        fiber.unhindered(|| self.execute(fiber, entry));
-        true
+        let taken = called.or_else(|| self.take_pinned(share)).map(Taken::Entry);
+        #[cfg(feature = "compat")]
+        let taken = taken.or_else(|| {
+            // SAFETY: the opener is in the frame of its scope, and each further up waits.
+            let wanted = |opener| under.shares || unsafe { under.covers(opener) };
+            self.shared().outside_scopes.take(wanted).map(Taken::Job)
+        });
+        taken
     }
 
-    /// Runs one job of a scope that a task of another runtime has opened here.
-    #[cfg(feature = "compat")]
-    fn help_with_scope(&self, fiber: &Fiber, under: &Under) -> bool {
-        // SAFETY: the opener is in the frame of its scope, and each further up waits.
-        let wanted = |opener| under.shares || unsafe { under.covers(opener) };
-        let Some(job) = self.shared().outside_scopes.take(wanted) else { return false };
-        self.counters.tasks.bump();
-        self.note_started();
-        fiber.unhindered(|| job.run());
-        true
-    }
-
-    #[cfg(not(feature = "compat"))]
-    fn help_with_scope(&self, _: &Fiber, _: &Under) -> bool {
-        false
+    /// Runs what was taken, on top of the wait.
+    fn run_taken(&self, fiber: &Fiber, taken: Taken) {
+        fiber.unhindered(|| match taken {
+            Taken::Entry(entry) => self.execute(fiber, entry),
+            #[cfg(feature = "compat")]
+            Taken::Job(job) => {
+                self.counters.tasks.bump();
+                self.note_started();
+                job.run();
+            }
+        });
     }
 
     /// Runs one job of another worker's join stack.
@@ -262,8 +321,9 @@ impl Fiber {
         self.keeps_thread() && self.shared().keeps_threads
     }
 
-    /// Whether more than half of its stack is left.
-    fn has_room_to_help(&self) -> bool {
-        self.stack_left() > self.stack_size() / 2
+    /// Whether it may run something on top: it does not unwind, and more than half of its stack is
+    /// left.
+    fn may_help(&self) -> bool {
+        !thread::panicking() && self.stack_left() > self.stack_size() / 2
     }
 }

@@ -114,7 +114,7 @@ impl Runtime {
             false => self.shared.submit(job.entry()),
         };
         match submitted {
-            Ok(()) => job.wait(),
+            Ok(()) => job.wait(&self.shared),
             // SAFETY: here and below, it was not submitted, so the closure is still ours.
             Err(Refused::ShutDown) => context::run_inline(unsafe { job.take() }),
             Err(Refused::Forked) => {
@@ -202,8 +202,8 @@ impl Runtime {
             None => announce(put()),
         };
         let shares = Under::shares(&jobs);
-        let results: Vec<_> =
-            posted.into_iter().map(|at| jobs[at].wait_under("broadcast", &shares)).collect();
+        let wait = |at: usize| jobs[at].wait_under("broadcast", &shares, Some(&self.shared));
+        let results: Vec<_> = posted.into_iter().map(wait).collect();
         let (mut values, mut panic) = (Vec::with_capacity(results.len()), None);
         for result in results {
             match result {
@@ -253,6 +253,8 @@ pub(crate) struct CalledJob {
     job: Job,
     /// The activation that waits, if that is a task's that helps; or else null.
     caller: *const Running,
+    /// Which piece of the caller's work it is; null: the one at its own address.
+    what: *const (),
 }
 
 const _: () = assert!(offset_of!(CalledJob, job) == 0, "a called job begins as a job");
@@ -260,13 +262,14 @@ const _: () = assert!(offset_of!(CalledJob, job) == 0, "a called job begins as a
 impl CalledJob {
     /// For the calling activation, which waits for it.
     fn of_caller(run: unsafe fn(*const Job)) -> Self {
-        Self { job: Job { run }, caller: caller() }
+        Self { job: Job { run }, caller: caller(), what: std::ptr::null() }
     }
 
-    /// For `caller`, which is null or an activation that [helps](crate::help), and waits for it.
+    /// The piece `what` of the work of `caller`, which is null or an activation that
+    /// [helps](crate::help), and waits for it.
     #[cfg(feature = "compat")]
-    pub(crate) fn of(run: unsafe fn(*const Job), caller: *const Running) -> Self {
-        Self { job: Job { run }, caller }
+    pub(crate) fn of(run: unsafe fn(*const Job), caller: *const Running, what: *const ()) -> Self {
+        Self { job: Job { run }, caller, what }
     }
 
     fn is_of_task(&self) -> bool {
@@ -280,6 +283,16 @@ impl CalledJob {
     pub(crate) unsafe fn caller_of(job: *const Job) -> *const Running {
         // SAFETY: by contract.
         unsafe { (*job.cast::<Self>()).caller }
+    }
+
+    /// The address of the piece of its caller's work that it is.
+    ///
+    /// # Safety
+    /// As [`CalledJob::caller_of`].
+    pub(crate) unsafe fn piece_of(job: *const Job) -> usize {
+        // SAFETY: by contract.
+        let what = unsafe { (*job.cast::<Self>()).what };
+        if what.is_null() { job.addr() } else { what.addr() }
     }
 }
 
@@ -365,17 +378,27 @@ impl<F: FnOnce() -> R + Send, R: Send> Installed<F, R> {
     }
 
     /// Waits for the result in any case: the frame has to stay until the job is done. `kind` is for
-    /// reports.
-    pub(crate) fn wait_caught(&self, kind: &'static str) -> std::thread::Result<R> {
-        self.wait_under(kind, &Under::piece(self))
+    /// reports. The job runs on `target`, or else on a thread that is no worker.
+    pub(crate) fn wait_caught(
+        &self,
+        kind: &'static str,
+        target: Option<&Shared>,
+    ) -> std::thread::Result<R> {
+        self.wait_under(kind, &Under::piece(self), target)
     }
 
-    fn wait_under(&self, kind: &'static str, under: &Under) -> std::thread::Result<R> {
+    fn wait_under(
+        &self,
+        kind: &'static str,
+        under: &Under,
+        target: Option<&Shared>,
+    ) -> std::thread::Result<R> {
         let mut unwound = None;
         let what = Awaited::new(kind, 0);
         // Masked, because otherwise a cancelled task would never suspend here. A blocker of the
         // user's may still unwind.
-        let wait = || park::waiting_for(what, || park::uninterrupted(|| self.wait_done(under)));
+        let wait =
+            || park::waiting_for(what, || park::uninterrupted(|| self.wait_done(under, target)));
         while let Err(panic) = catch_unwind(AssertUnwindSafe(wait)) {
             match unwound {
                 None => unwound = Some(panic),
@@ -405,16 +428,18 @@ impl<F: FnOnce() -> R + Send, R: Send> Installed<F, R> {
         self.done.load(Ordering::Acquire) != 0
     }
 
-    fn wait_done(&self, under: &Under) {
+    fn wait_done(&self, under: &Under, target: Option<&Shared>) {
+        help::begin();
         while !self.is_done() {
             if !help::once(under) {
-                help::park();
+                help::park(target);
             }
         }
     }
 
-    fn wait(&self) -> R {
-        self.wait_caught("install").map_or_else(|panic| resume_unwind(panic), unless_cancelled)
+    fn wait(&self, home: &Shared) -> R {
+        self.wait_caught("install", Some(home))
+            .map_or_else(|panic| resume_unwind(panic), unless_cancelled)
     }
 }
 

@@ -122,6 +122,15 @@ pub(crate) unsafe fn is_of(job: *const ScopeJob, shared: &Arc<Shared>) -> bool {
     home.is_some_and(|home| Arc::ptr_eq(home, shared))
 }
 
+/// The address of the scope of `job`.
+///
+/// # Safety
+/// The caller keeps the entry of `job`.
+pub(crate) unsafe fn piece_of(job: *const ScopeJob) -> usize {
+    // SAFETY: by contract.
+    unsafe { (*job).scope() }.addr()
+}
+
 /// What opened the scope of `job`, if the scope waits for the job in any case, as it does for a
 /// share.
 ///
@@ -431,8 +440,13 @@ impl<'scope> Scope<'scope> {
         }
         while self.inner.run_listed() {}
         let under = || self.inner.under();
-        let help =
-            || self.inner.run_listed() || self.inner.help(worker) || help::once_for_scope(under);
+        let help = || {
+            if self.inner.run_listed() || self.inner.help(worker) {
+                this_fiber().begin_helping();
+                return true;
+            }
+            help::once_for_scope(under)
+        };
         let spin = |latch: &_| help::spin_for_scope(latch, under);
         self.inner.latch.finish_helping(1, spin, this_fiber, help);
     }

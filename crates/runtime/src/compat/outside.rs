@@ -115,9 +115,10 @@ impl Outside {
         }
         let mut unwound = None;
         let until_done = || {
+            help::begin();
             while !self.latch.is_done() {
                 if !help::once_for_scope(|| self.under()) {
-                    help::park();
+                    help::park(Some(&self.shared));
                 }
             }
         };
@@ -179,7 +180,7 @@ impl Outside {
         // SAFETY: by contract.
         let f = unsafe { self.counted(f) };
         let job = match self.opener.is_null() {
-            true => HeapJob::alloc(std::ptr::null(), f),
+            true => HeapJob::alloc(std::ptr::null(), std::ptr::null(), f),
             false => ListedJob::alloc(self, f),
         };
         let entry = Entry::job(job.cast());
@@ -201,7 +202,9 @@ impl Outside {
         // Ordering: Relaxed, see `under`.
         self.posted.store(true, Ordering::Relaxed);
         // SAFETY: by contract.
-        let job = |index| HeapJob::alloc(self.opener, unsafe { self.counted(share(index)) });
+        let share = |index| unsafe { self.counted(share(index)) };
+        let what = std::ptr::from_ref(self).cast();
+        let job = |index| HeapJob::alloc(self.opener, what, share(index));
         let shares: Vec<Entry> = (0..self.shared.regular).map(job).map(Entry::here).collect();
         let posted = self.shared.post_each(&shares);
         self.shared.announce_posted(&posted);
@@ -306,7 +309,7 @@ impl<F: FnOnce() + Send> ListedJob<F> {
     /// scope stays, and what `f` borrows: the caller sees to that.
     fn alloc(scope: &Outside, f: F) -> NonNull<CalledJob> {
         const { assert!(offset_of!(Self, head) == 0 && offset_of!(ListedHead, called) == 0) };
-        let called = CalledJob::of(Self::run, scope.opener);
+        let called = CalledJob::of(Self::run, scope.opener, std::ptr::from_ref(scope).cast());
         let (shell, run_emptied) = (Shell::new(), Self::run_emptied as _);
         let head = ListedHead { called, shell, run_emptied, scope };
         let this = Box::new(Self { head, f: UnsafeCell::new(ManuallyDrop::new(f)) });

@@ -19,7 +19,7 @@ use std::ptr::NonNull;
 
 /// A job that nobody waits for.
 fn detached(f: impl FnOnce() + Send) -> Entry {
-    Entry::job(HeapJob::alloc(std::ptr::null(), f).cast())
+    Entry::job(HeapJob::alloc(std::ptr::null(), std::ptr::null(), f).cast())
 }
 
 /// What a worker runs first of all, on a fiber like any other work.
@@ -173,7 +173,7 @@ impl Pool {
         let f = std::sync::Arc::new(f);
         let share = |index| {
             let f = std::sync::Arc::clone(&f);
-            Entry::here(HeapJob::alloc(std::ptr::null(), move || {
+            Entry::here(HeapJob::alloc(std::ptr::null(), std::ptr::null(), move || {
                 f(index);
                 discard(f);
             }))
