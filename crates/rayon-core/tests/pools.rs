@@ -75,6 +75,32 @@ fn a_body_in_place_on_another_pools_thread() {
 }
 
 #[test]
+fn jobs_of_a_scope_in_place_call_back() {
+    for threads in [1, 2] {
+        let (a, b) = (pool(threads), pool(threads));
+        let mut got = 0;
+        a.install(|| b.in_place_scope(|s| s.spawn(|_| got = a.install(|| 7))));
+        assert_eq!(got, 7);
+    }
+}
+
+#[test]
+fn shares_of_scopes_broadcast_back() {
+    for threads in [1, 2] {
+        let (a, b) = (pool(threads), pool(threads));
+        let count = AtomicUsize::new(0);
+        let add = || _ = count.fetch_add(1, Ordering::Relaxed);
+        let by_function = || _ = a.broadcast(|_| add());
+        let by_scope = || a.scope(|s| s.spawn_broadcast(|_, _| add()));
+        a.install(|| b.in_place_scope(|s| s.spawn_broadcast(|_, _| by_function())));
+        a.install(|| b.scope(|s| s.spawn_broadcast(|_, _| by_function())));
+        a.install(|| b.in_place_scope(|s| s.spawn_broadcast(|_, _| by_scope())));
+        a.install(|| b.scope(|s| s.spawn_broadcast(|_, _| by_scope())));
+        assert_eq!(count.into_inner(), 4 * threads * threads);
+    }
+}
+
+#[test]
 fn a_drop_does_not_wait() {
     for threads in THREADS {
         let pool = pool(threads);

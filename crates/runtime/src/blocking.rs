@@ -270,5 +270,5 @@ where
     }
     let job = Installed::new(f);
     worker.shared().blocking.ship(Shipped(job.as_job(), Arc::as_ptr(worker.shared())));
-    job.wait_caught("blocking").unwrap_or_else(|panic| resume_unwind(panic))
+    job.wait_caught("blocking", None).unwrap_or_else(|panic| resume_unwind(panic))
 }

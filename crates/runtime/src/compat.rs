@@ -5,9 +5,12 @@
 //! Hidden, and outside of the promise of stable names. It is thin: the work is done by the modules
 //! that the public functions use.
 
+mod outside;
 mod pool;
 mod scope;
 mod yields;
+
+pub(crate) use outside::{OutsideScopes, Unstarted};
 
 pub use pool::{FirstJob, Pool, is_worker_thread};
 pub use sateen_base::abort_with;
@@ -21,6 +24,8 @@ use crate::context::{self, Context};
 use crate::join::join_on;
 use crate::join_stack::Job;
 use crate::runtime::CalledJob;
+use crate::task::Running;
+use std::mem::offset_of;
 use std::ptr::NonNull;
 
 /// Settings for [`Pool::build`]: the environment does not count, work that is posted to a worker
@@ -64,8 +69,12 @@ struct HeapJob<F> {
 impl<F: FnOnce() + Send> HeapJob<F> {
     /// The job is run once, by whoever takes it. `f` does not unwind. What `f` borrows stays until
     /// then: the caller sees to that.
-    fn alloc(f: F) -> NonNull<Job> {
-        let called = CalledJob::of_nobody(Self::run);
+    ///
+    /// `caller` is null, or an activation that [helps](crate::help), and waits for the job as the
+    /// piece `what` of its work.
+    fn alloc(caller: *const Running, what: *const (), f: F) -> NonNull<CalledJob> {
+        const { assert!(offset_of!(Self, called) == 0) };
+        let called = CalledJob::of(Self::run, caller, what);
         NonNull::from(Box::leak(Box::new(Self { called, f }))).cast()
     }
 

@@ -8,11 +8,12 @@
 //! | 3 | the fiber of a suspended task that left branches | steals one, relists the rest |
 //! | 4 | the fiber of a started task that can go on | resumes it; its own worker only |
 //! | 5 | a spawned future that was woken | polls it |
-//! | 6 | a [`Job`] for the one worker that it was posted to | runs it |
+//! | 6 | a [`CalledJob`] for the one worker that it was posted to | runs it |
 //! | 7 | a [`Job`] that looks at a worker's fibers | runs it, on a fiber or at the root |
 
 use crate::fiber::Fiber;
 use crate::join_stack::Job;
+use crate::runtime::CalledJob;
 use crate::scope::ScopeJob;
 use crate::task::{FutureHead, Header};
 use std::ptr::NonNull;
@@ -57,8 +58,9 @@ impl Entry {
         Self::new(job, JOB)
     }
 
-    /// A job that only the worker may run that it is posted to.
-    pub(crate) fn here(job: NonNull<Job>) -> Self {
+    /// A job that only the worker may run that it is posted to. It begins as calls do, because
+    /// workers that wait look for calls among such jobs.
+    pub(crate) fn here(job: NonNull<CalledJob>) -> Self {
         Self::new(job, HERE)
     }
 

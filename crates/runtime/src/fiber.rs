@@ -5,6 +5,7 @@
 //! parking and unparking is in `park_word.rs`.
 
 mod asked;
+mod helping;
 mod own;
 mod suspend;
 
@@ -21,6 +22,7 @@ use crate::panic_count::Hidden;
 use crate::park_word::ParkWord;
 use crate::shared::Shared;
 use crate::stack::FiberStack;
+use crate::standoff::Patience;
 use crate::switch::{Back, Main, Switch};
 use crate::task::{Header, Priority, Running, cancel_unwind};
 use crate::time::Limit;
@@ -29,7 +31,7 @@ use crate::waker;
 use crate::worker::{Owner, Worker};
 use sateen_base::SpinLock;
 use sateen_base::prim::thread;
-use sateen_base::prim::time::{Duration, Instant};
+use sateen_base::prim::time::Instant;
 use sateen_base::prim::{Arc, AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering, UnsafeCell};
 use sateen_base::tsc;
 use sateen_sync::park::{Awaited, Identity, ThreadParker};
@@ -85,6 +87,8 @@ pub(crate) struct Fiber {
     has_name: Cell<bool>,
     /// How often the present wait has [looked for something to help with](crate::help) in vain.
     naps: Cell<u32>,
+    /// Since when it has not helped in the present wait.
+    patience: Cell<Patience>,
     /// The present wait keeps the thread, which waits at `thread`.
     blocking: AtomicBool,
     thread: ThreadParker,
@@ -96,11 +100,6 @@ pub(crate) struct Fiber {
     /// The address as its `Arc` knows it, from which further counts may be made.
     me: Cell<*const Fiber>,
 }
-
-/// How long a wait in which a fiber helps sleeps between two looks, at first. The time doubles
-/// [`DOUBLINGS`] times.
-const NAP: Duration = Duration::from_micros(250);
-const DOUBLINGS: u32 = 5;
 
 /// How many fibers have been made.
 static FIBERS: AtomicU32 = AtomicU32::new(0);
@@ -138,6 +137,7 @@ impl Fiber {
             no_suspends: Cell::new(u32::from(keeps)),
             has_name: Cell::new(false),
             naps: Cell::new(0),
+            patience: Cell::default(),
             blocking: AtomicBool::new(false),
             thread: ThreadParker::new(),
             switch: UnsafeCell::new(None),
@@ -451,30 +451,6 @@ impl Fiber {
         self.no_suspends.set(self.no_suspends.get() - 1);
     }
 
-    /// Parks in a wait in which it helps: until something may have come to help with.
-    #[cold]
-    pub(crate) fn nap(&self) {
-        let naps = self.naps.get();
-        self.naps.set(naps + 1);
-        self.block(Some(Instant::now() + NAP * 2u32.pow(naps.min(DOUBLINGS))));
-    }
-
-    /// Runs `f`, work that others left, on top of a wait: the task's mask and limit are not for it.
-    pub(crate) fn unhindered<R>(&self, f: impl FnOnce() -> R) -> R {
-        /// A drop ends it, for `f` may unwind.
-        struct Restore<'a>(&'a Fiber, u32, *const Limit);
-        impl Drop for Restore<'_> {
-            fn drop(&mut self) {
-                self.0.masks.set(self.1);
-                self.0.limit.set(self.2);
-            }
-        }
-        let masks = self.masks.replace(0);
-        let _restore = Restore(self, masks, self.limit.replace(std::ptr::null()));
-        self.naps.set(0);
-        f()
-    }
-
     /// Parks together with the thread, until `deadline` at most.
     #[cold]
     fn block(&self, deadline: Option<Instant>) {
@@ -554,7 +530,8 @@ impl Waiter for Fiber {
     fn park(&self) {
         self.waits_for(Some(Awaited::new(BRANCHES, 0)));
         if self.helps() {
-            self.nap()
+            // SAFETY: a fiber parks itself.
+            unsafe { self.owner() }.nap(self, Some(&self.shared));
         } else {
             self.park_here()
         }

@@ -19,6 +19,8 @@ use crate::join_stack::Job;
 use crate::latch::Latch;
 use crate::offer;
 use crate::runtime::CalledJob;
+use crate::shared::Shared;
+use crate::standoff;
 use crate::task::Running;
 use crate::worker::{HUNGRY, Owner, spin_for};
 use sateen_base::prim::time::Duration;
@@ -40,12 +42,15 @@ const ANSWER_TIMEOUT: Duration = Duration::from_micros(5);
 pub(crate) struct Under {
     /// The addresses of the pieces that the waiter waits for.
     pieces: Range<usize>,
-    /// It is a broadcast's. Two workers may wait for a share of each other's, so the waiter runs
-    /// each share that comes, and what its worker has queued before.
+    /// Each worker has a share. Two workers may wait for a share of each other's, so the waiter
+    /// runs each share and each call that comes, and what its worker has queued before.
     shares: bool,
 }
 
 impl Under {
+    /// Each call, each share.
+    const ANYTHING: Self = Self { pieces: 0..0, shares: true };
+
     /// The `pieces`, which the caller waits for until all are done, whatever happens.
     pub(crate) fn pieces<T>(pieces: &[T]) -> Self {
         let range = pieces.as_ptr_range();
@@ -54,7 +59,12 @@ impl Under {
 
     /// The pieces of a broadcast.
     pub(crate) fn shares<T>(pieces: &[T]) -> Self {
-        Self { shares: true, ..Self::pieces(pieces) }
+        Self::pieces(pieces).with_shares(true)
+    }
+
+    /// A scope that may have `shares`.
+    pub(crate) fn with_shares(self, shares: bool) -> Self {
+        Self { shares, ..self }
     }
 
     /// One piece.
@@ -66,20 +76,29 @@ impl Under {
     ///
     /// # Safety
     /// It is null, or it stays until this returns, as does each one that waits for it.
-    unsafe fn covers(&self, mut activation: *const Running) -> bool {
-        for _ in 0..LINKS {
-            if activation.is_null() {
-                break;
-            }
-            // SAFETY: by contract. These two do not change.
-            let (what, caller) = unsafe { ((*activation).what, (*activation).caller) };
-            if self.pieces.contains(&what.addr()) {
-                return true;
-            }
-            activation = caller;
-        }
-        false
+    unsafe fn covers(&self, activation: *const Running) -> bool {
+        // SAFETY: by contract.
+        unsafe { leads_to(activation, &self.pieces) }
     }
+}
+
+/// Whether the work of `activation` is one of the `pieces`, or under one.
+///
+/// # Safety
+/// It is null, or it stays until this returns, as does each one that waits for it.
+pub(crate) unsafe fn leads_to(mut activation: *const Running, pieces: &Range<usize>) -> bool {
+    for _ in 0..LINKS {
+        if activation.is_null() {
+            break;
+        }
+        // SAFETY: by contract. These two do not change.
+        let (what, caller) = unsafe { ((*activation).what, (*activation).caller) };
+        if pieces.contains(&what.addr()) {
+            return true;
+        }
+        activation = caller;
+    }
+    false
 }
 
 /// Waits briefly for `latch`, for the end of the pieces `under` it. A task that keeps its thread in
@@ -91,18 +110,48 @@ pub(crate) fn spin(latch: &Latch<Fiber>, under: &Under) {
     }
 }
 
+/// [`spin`] for a wait that says only to a helper what is under it.
+pub(crate) fn spin_for_scope(latch: &Latch<Fiber>, under: impl FnOnce() -> Under) {
+    match here() {
+        Some((worker, fiber)) if fiber.helps() => worker.help_until(fiber, latch, &under()),
+        _ => spin_for(latch),
+    }
+}
+
 /// For the end of a wait: helps once, if the caller may. Returns whether it did.
 pub(crate) fn once(under: &Under) -> bool {
-    let helps = |&(_, fiber): &(&Owner, &Fiber)| fiber.helps();
-    here().filter(helps).is_some_and(|(worker, fiber)| worker.help(fiber, under))
+    helper().is_some_and(|(worker, fiber)| worker.help(fiber, under))
+}
+
+/// [`once`] for a wait that says only to a helper what is under it.
+pub(crate) fn once_for_scope(under: impl FnOnce() -> Under) -> bool {
+    helper().is_some_and(|(worker, fiber)| worker.help(fiber, &under()))
+}
+
+/// The caller, if it is a task that helps.
+fn helper() -> Option<(&'static Owner, &'static Fiber)> {
+    here().filter(|(_, fiber)| fiber.helps())
+}
+
+/// A wait begins in which [`once`] and [`park`] are called, and not [`spin`].
+pub(crate) fn begin() {
+    helper().inspect(|(_, fiber)| fiber.begin_helping());
 }
 
 /// Parks the caller, who waits for a call: if it helps, until something may have come to help with.
-pub(crate) fn park() {
-    match here() {
-        Some((_, fiber)) if fiber.helps() => fiber.nap(),
-        _ => sateen_sync::park::park(),
+/// The call runs on `target`, or else on a thread that is no worker.
+pub(crate) fn park(target: Option<&Shared>) {
+    match helper() {
+        Some((worker, fiber)) => worker.nap(fiber, target),
+        None => sateen_sync::park::park(),
     }
+}
+
+/// Something to run on top of a wait.
+enum Taken {
+    Entry(Entry),
+    #[cfg(feature = "compat")]
+    Job(crate::compat::Unstarted),
 }
 
 impl Owner {
@@ -110,6 +159,7 @@ impl Owner {
     /// idle worker searches.
     #[cold]
     fn help_until(&self, fiber: &Fiber, latch: &Latch<Fiber>, under: &Under) {
+        fiber.begin_helping();
         let shared = self.shared();
         let ticks = if shared.sleep.has_cores() { shared.spin_ticks } else { 0 };
         let mut timeout = tsc::ticks(ANSWER_TIMEOUT);
@@ -145,12 +195,37 @@ impl Owner {
     /// Runs one piece of work that is `under` the caller's wait, if there is one.
     #[cold]
     fn help(&self, fiber: &Fiber, under: &Under) -> bool {
-        if thread::panicking() || !fiber.has_room_to_help() {
+        fiber.waits_for_pieces(&under.pieces);
+        if !fiber.may_help() {
             return false;
         }
-        (under.shares && self.run_queued(fiber))
-            || self.help_with_call(fiber, under)
-            || self.help_with_branch(fiber, under)
+        if under.shares && self.run_queued(fiber) {
+            return true;
+        }
+        match self.take_called(under) {
+            Some(taken) => {
+                self.run_taken(fiber, taken);
+                true
+            }
+            None => self.help_with_branch(fiber, under),
+        }
+    }
+
+    /// Sleeps in a wait in which there is nothing to help with, for work that `target` runs. In a
+    /// standoff it runs a call instead, whatever that is.
+    #[cold]
+    pub(crate) fn nap(&self, fiber: &Fiber, target: Option<&Shared>) {
+        let Some((target, patience)) = target.zip(fiber.patience()) else { return fiber.nap() };
+        let anything = || fiber.may_help().then(|| self.take_called(&Under::ANYTHING))?;
+        let (patience, taken) = standoff::enter(self, fiber, target, patience, anything);
+        fiber.set_patience(patience);
+        match taken {
+            Some(taken) => self.run_taken(fiber, taken),
+            None => {
+                fiber.nap();
+                standoff::leave(self);
+            }
+        }
     }
 
     /// Runs the next piece of the worker's own queue: the share of a broadcast comes after these.
@@ -162,22 +237,51 @@ impl Owner {
         })
     }
 
-    /// Runs one call from elsewhere.
-    fn help_with_call(&self, fiber: &Fiber, under: &Under) -> bool {
-        // SAFETY: the list keeps the call.
-        let caller = |job: *const Job| unsafe { (*job.cast::<CalledJob>()).caller };
-        // SAFETY: the call's caller waits for it, and so does each further up.
-        let covers = |job| unsafe { under.covers(caller(job)) };
-        let wanted = |entry: Entry| match entry.decode() {
-            Work::Here(job) => under.shares || under.pieces.contains(&job.addr()) || covers(job),
-            Work::Job(job) => covers(job),
+    /// Takes a call from elsewhere, a share of a broadcast or of a scope, or a job of a scope that
+    /// a task of another runtime has opened here.
+    fn take_called(&self, under: &Under) -> Option<Taken> {
+        // SAFETY: here and below, the list keeps the job, and starts with what is read: calls and
+        // shares come in as `CalledJob`s. Its caller waits for it, and so does each further up.
+        let covers = |job: *const Job| unsafe { under.covers(CalledJob::caller_of(job)) };
+        let call = |entry: Entry| match entry.decode() {
+            Work::Job(job) => under.shares || covers(job),
             _ => false,
         };
-        let called = self.shared().aside.take_called(wanted);
-        let share = |entry: Entry| matches!(entry.decode(), Work::Here(_)) && wanted(entry);
-        let Some(entry) = called.or_else(|| self.take_pinned(share)) else { return false };
-        fiber.unhindered(|| self.execute(fiber, entry));
-        true
+        let share = |entry: Entry| match entry.decode() {
+            Work::Here(job) => {
+                // SAFETY: as for `covers`.
+                under.shares
+                    || under.pieces.contains(&unsafe { CalledJob::piece_of(job) })
+                    || covers(job)
+            }
+            // SAFETY: the queue keeps the job. Its scope waits for it if this says who opened it.
+            Work::Scoped(job) => unsafe { crate::scope::share_opener(job) }
+                // SAFETY: the opener waits for its scope, and so does each further up.
+                .is_some_and(|opener| under.shares || unsafe { under.covers(opener) }),
+            _ => false,
+        };
+        let called = self.shared().aside.take_called(call);
+        let taken = called.or_else(|| self.take_pinned(share)).map(Taken::Entry);
+        #[cfg(feature = "compat")]
+        let taken = taken.or_else(|| {
+            // SAFETY: the opener is in the frame of its scope, and each further up waits.
+            let wanted = |opener| under.shares || unsafe { under.covers(opener) };
+            self.shared().outside_scopes.take(wanted).map(Taken::Job)
+        });
+        taken
+    }
+
+    /// Runs what was taken, on top of the wait.
+    fn run_taken(&self, fiber: &Fiber, taken: Taken) {
+        fiber.unhindered(|| match taken {
+            Taken::Entry(entry) => self.execute(fiber, entry),
+            #[cfg(feature = "compat")]
+            Taken::Job(job) => {
+                self.counters.tasks.bump();
+                self.note_started();
+                job.run();
+            }
+        });
     }
 
     /// Runs one job of another worker's join stack.
@@ -217,8 +321,9 @@ impl Fiber {
         self.keeps_thread() && self.shared().keeps_threads
     }
 
-    /// Whether more than half of its stack is left.
-    fn has_room_to_help(&self) -> bool {
-        self.stack_left() > self.stack_size() / 2
+    /// Whether it may run something on top: it does not unwind, and more than half of its stack is
+    /// left.
+    fn may_help(&self) -> bool {
+        !thread::panicking() && self.stack_left() > self.stack_size() / 2
     }
 }

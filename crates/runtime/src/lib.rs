@@ -105,6 +105,8 @@ mod shutdown;
 #[cfg(not(loom))]
 mod stack;
 #[cfg(not(loom))]
+mod standoff;
+#[cfg(not(loom))]
 mod starve;
 #[cfg(not(loom))]
 mod stats;

@@ -17,7 +17,7 @@ use sateen_base::os::PerProcess;
 use sateen_base::prim::time::Duration;
 use sateen_base::prim::{Arc, AtomicBool, AtomicUsize, Ordering, UnsafeCell, thread};
 use sateen_sync::park::{self, Awaited};
-use std::mem::{ManuallyDrop, MaybeUninit};
+use std::mem::{ManuallyDrop, MaybeUninit, offset_of};
 use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
 use std::ptr::NonNull;
 use std::sync::OnceLock;
@@ -110,11 +110,11 @@ impl Runtime {
         }
         let job = Installed::new(f);
         let submitted = match job.called.is_of_task() {
-            true => self.shared.submit_call(job.entry()),
+            true => self.shared.submit_call(job.as_called()),
             false => self.shared.submit(job.entry()),
         };
         match submitted {
-            Ok(()) => job.wait(),
+            Ok(()) => job.wait(&self.shared),
             // SAFETY: here and below, it was not submitted, so the closure is still ours.
             Err(Refused::ShutDown) => context::run_inline(unsafe { job.take() }),
             Err(Refused::Forked) => {
@@ -202,8 +202,8 @@ impl Runtime {
             None => announce(put()),
         };
         let shares = Under::shares(&jobs);
-        let results: Vec<_> =
-            posted.into_iter().map(|at| jobs[at].wait_under("broadcast", &shares)).collect();
+        let wait = |at: usize| jobs[at].wait_under("broadcast", &shares, Some(&self.shared));
+        let results: Vec<_> = posted.into_iter().map(wait).collect();
         let (mut values, mut panic) = (Vec::with_capacity(results.len()), None);
         for result in results {
             match result {
@@ -245,24 +245,62 @@ pub(crate) fn warn_once(error: &BuildError) {
     }
 }
 
-/// The head of a call from elsewhere.
+/// The head of a call from elsewhere, and of a job for one worker alone. A task that
+/// [helps](crate::help) reads the caller of both where they are queued. So they are queued as what
+/// begins with this.
 #[repr(C)]
 pub(crate) struct CalledJob {
     job: Job,
-    /// The activation that waits, if that is a task's that [helps](crate::help); or else null.
-    pub(crate) caller: *const Running,
+    /// The activation that waits, if that is a task's that helps; or else null.
+    caller: *const Running,
+    /// Which piece of the caller's work it is; null: the one at its own address.
+    what: *const (),
 }
 
+const _: () = assert!(offset_of!(CalledJob, job) == 0, "a called job begins as a job");
+
 impl CalledJob {
-    /// Nobody who helps waits for it.
+    /// For the calling activation, which waits for it.
+    fn of_caller(run: unsafe fn(*const Job)) -> Self {
+        Self { job: Job { run }, caller: caller(), what: std::ptr::null() }
+    }
+
+    /// The piece `what` of the work of `caller`, which is null or an activation that
+    /// [helps](crate::help), and waits for it.
     #[cfg(feature = "compat")]
-    pub(crate) fn of_nobody(run: unsafe fn(*const Job)) -> Self {
-        Self { job: Job { run }, caller: std::ptr::null() }
+    pub(crate) fn of(run: unsafe fn(*const Job), caller: *const Running, what: *const ()) -> Self {
+        Self { job: Job { run }, caller, what }
     }
 
     fn is_of_task(&self) -> bool {
         !self.caller.is_null()
     }
+
+    /// The caller of a call that lies in a queue.
+    ///
+    /// # Safety
+    /// `job` starts a `CalledJob`, which is there.
+    pub(crate) unsafe fn caller_of(job: *const Job) -> *const Running {
+        // SAFETY: by contract.
+        unsafe { (*job.cast::<Self>()).caller }
+    }
+
+    /// The address of the piece of its caller's work that it is.
+    ///
+    /// # Safety
+    /// As [`CalledJob::caller_of`].
+    pub(crate) unsafe fn piece_of(job: *const Job) -> usize {
+        // SAFETY: by contract.
+        let what = unsafe { (*job.cast::<Self>()).what };
+        if what.is_null() { job.addr() } else { what.addr() }
+    }
+}
+
+/// The activation that the caller runs in, if its task [helps](crate::help) while it waits; or else
+/// null.
+pub(crate) fn caller() -> *const Running {
+    let fiber = context::fiber().filter(|fiber| fiber.helps());
+    fiber.map_or(std::ptr::null(), Fiber::running)
 }
 
 /// A job in the frame of a thread, or of another runtime's task, which waits for it.
@@ -282,10 +320,9 @@ unsafe impl<F: Send, R: Send> Sync for Installed<F, R> {}
 
 impl<F: FnOnce() -> R + Send, R: Send> Installed<F, R> {
     pub(crate) fn new(f: F) -> Self {
-        let fiber = context::fiber().filter(|fiber| fiber.helps());
-        let caller = fiber.map_or(std::ptr::null(), Fiber::running);
+        const { assert!(offset_of!(Self, called) == 0) };
         Self {
-            called: CalledJob { job: Job { run: Self::run }, caller },
+            called: CalledJob::of_caller(Self::run),
             done: AtomicUsize::new(0),
             waker: UnsafeCell::new(Some(park::current_waker())),
             f: UnsafeCell::new(ManuallyDrop::new(f)),
@@ -298,13 +335,17 @@ impl<F: FnOnce() -> R + Send, R: Send> Installed<F, R> {
         (&raw const *self).cast()
     }
 
+    fn as_called(&self) -> NonNull<CalledJob> {
+        NonNull::from(self).cast()
+    }
+
     fn entry(&self) -> Entry {
-        Entry::job(NonNull::from(&self.called.job))
+        Entry::job(self.as_called().cast())
     }
 
     /// [`Installed::entry`] for one worker.
     fn entry_here(&self) -> Entry {
-        Entry::here(NonNull::from(&self.called.job))
+        Entry::here(self.as_called())
     }
 
     /// # Safety
@@ -337,23 +378,39 @@ impl<F: FnOnce() -> R + Send, R: Send> Installed<F, R> {
     }
 
     /// Waits for the result in any case: the frame has to stay until the job is done. `kind` is for
-    /// reports.
-    pub(crate) fn wait_caught(&self, kind: &'static str) -> std::thread::Result<R> {
-        self.wait_under(kind, &Under::piece(self))
+    /// reports. The job runs on `target`, or else on a thread that is no worker.
+    pub(crate) fn wait_caught(
+        &self,
+        kind: &'static str,
+        target: Option<&Shared>,
+    ) -> std::thread::Result<R> {
+        self.wait_under(kind, &Under::piece(self), target)
     }
 
-    fn wait_under(&self, kind: &'static str, under: &Under) -> std::thread::Result<R> {
+    fn wait_under(
+        &self,
+        kind: &'static str,
+        under: &Under,
+        target: Option<&Shared>,
+    ) -> std::thread::Result<R> {
         let mut unwound = None;
         let what = Awaited::new(kind, 0);
         // Masked, because otherwise a cancelled task would never suspend here. A blocker of the
         // user's may still unwind.
-        let wait = || park::waiting_for(what, || park::uninterrupted(|| self.wait_done(under)));
+        let wait =
+            || park::waiting_for(what, || park::uninterrupted(|| self.wait_done(under, target)));
         while let Err(panic) = catch_unwind(AssertUnwindSafe(wait)) {
             match unwound {
                 None => unwound = Some(panic),
                 Some(_) => discard(panic),
             }
-            thread::sleep(UNWOUND_NAP);
+            // The blocker may unwind before it waits.
+            if self.is_done() {
+                break;
+            }
+            if !help::once(under) {
+                thread::sleep(UNWOUND_NAP);
+            }
         }
         // SAFETY: it is done, and the result is taken once: callers wait once.
         let result = self.result.with(|place| unsafe { (*place).assume_init_read() });
@@ -366,17 +423,23 @@ impl<F: FnOnce() -> R + Send, R: Send> Installed<F, R> {
         }
     }
 
-    fn wait_done(&self, under: &Under) {
+    fn is_done(&self) -> bool {
         // Ordering: Acquire pairs with the Release in `run`.
-        while self.done.load(Ordering::Acquire) == 0 {
+        self.done.load(Ordering::Acquire) != 0
+    }
+
+    fn wait_done(&self, under: &Under, target: Option<&Shared>) {
+        help::begin();
+        while !self.is_done() {
             if !help::once(under) {
-                help::park();
+                help::park(target);
             }
         }
     }
 
-    fn wait(&self) -> R {
-        self.wait_caught("install").map_or_else(|panic| resume_unwind(panic), unless_cancelled)
+    fn wait(&self, home: &Shared) -> R {
+        self.wait_caught("install", Some(home))
+            .map_or_else(|panic| resume_unwind(panic), unless_cancelled)
     }
 }
 

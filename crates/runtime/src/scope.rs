@@ -17,7 +17,7 @@ use crate::worker::{Owner, Push};
 use jobs::{HeapJob, ListedHead, ListedJob};
 #[cfg(feature = "compat")]
 use sateen_base::prim::fence;
-use sateen_base::prim::{Arc, AtomicPtr, Ordering};
+use sateen_base::prim::{Arc, AtomicBool, AtomicPtr, Ordering};
 use std::any::Any;
 use std::marker::PhantomData;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -122,6 +122,25 @@ pub(crate) unsafe fn is_of(job: *const ScopeJob, shared: &Arc<Shared>) -> bool {
     home.is_some_and(|home| Arc::ptr_eq(home, shared))
 }
 
+/// The address of the scope of `job`.
+///
+/// # Safety
+/// The caller keeps the entry of `job`.
+pub(crate) unsafe fn piece_of(job: *const ScopeJob) -> usize {
+    // SAFETY: by contract.
+    unsafe { (*job).scope() }.addr()
+}
+
+/// What opened the scope of `job`, if the scope waits for the job in any case, as it does for a
+/// share.
+///
+/// # Safety
+/// No worker has taken `job`.
+pub(crate) unsafe fn share_opener(job: *const ScopeJob) -> Option<*const Running> {
+    // SAFETY: the entry keeps the job.
+    unsafe { &*job }.waiting_scope().map(|scope| scope.opener)
+}
+
 /// Queues `job` for all workers of its runtime. Any thread.
 ///
 /// # Safety
@@ -149,8 +168,23 @@ struct Inner {
     shared: Option<Arc<Shared>>,
     /// What opened it and waits for its end; null for nothing that is known.
     opener: *const Running,
-    /// The spawns that have not started, where the scope's task keeps its thread.
-    own: Option<OwnList>,
+    /// Where the scope's task keeps its thread.
+    own: Option<Own>,
+}
+
+/// What a scope knows of its jobs where its task helps while it waits.
+#[derive(Debug)]
+struct Own {
+    /// The spawns that have not started.
+    list: OwnList,
+    /// Each worker has got a share.
+    posted: AtomicBool,
+}
+
+impl Own {
+    fn new() -> Self {
+        Self { list: OwnList::new(), posted: AtomicBool::new(false) }
+    }
 }
 
 // SAFETY: of the opener only what does not change is read.
@@ -201,13 +235,22 @@ impl Inner {
     }
 
     fn has_listed(&self) -> bool {
-        self.own.as_ref().is_some_and(|list| !list.is_empty())
+        self.own.as_ref().is_some_and(|own| !own.list.is_empty())
+    }
+
+    /// What is under the wait for the scope's end.
+    #[cold]
+    fn under(&self) -> Under {
+        // Ordering: Relaxed. A fence follows in `post_to_all`, and the waiter looks after another.
+        let posted = |own: &Own| own.posted.load(Ordering::Relaxed);
+        Under::piece(self).with_shares(self.own.as_ref().is_some_and(posted))
     }
 
     /// Runs the youngest spawn in the scope's list, if there is one.
     #[cold]
     fn run_listed(&self) -> bool {
-        let Some(shell) = self.own.as_ref().and_then(OwnList::take_youngest) else { return false };
+        let Some(own) = &self.own else { return false };
+        let Some(shell) = own.list.take_youngest() else { return false };
         // SAFETY: each shell in a list is a listed job's, and this one is the scope's to empty.
         unsafe { ListedHead::run_emptied(shell) };
         true
@@ -244,7 +287,7 @@ impl<'scope> Scope<'scope> {
             latch: CountLatch::new(1),
             waiter: AtomicPtr::new(std::ptr::null_mut()),
             panic: AtomicPtr::new(std::ptr::null_mut()),
-            own: shared.as_ref().is_some_and(|shared| shared.lists_spawns).then(OwnList::new),
+            own: shared.as_ref().is_some_and(|shared| shared.lists_spawns).then(Own::new),
             shared,
             opener,
         };
@@ -275,7 +318,7 @@ impl<'scope> Scope<'scope> {
         F: FnOnce(&Scope<'scope>) + Send + 'scope,
     {
         let Some(shared) = &self.inner.shared else { return self.call(f) };
-        let entry = self.job(self.inner.own.as_ref(), f);
+        let entry = self.job(self.inner.own.as_ref().map(|own| &own.list), f);
         match context::owner() {
             Some(worker) if worker.is_of(shared) => {
                 worker.push(entry, Push::Other);
@@ -321,6 +364,8 @@ impl<'scope> Scope<'scope> {
         // Not listed: each is for one worker alone.
         let share = |index| self.job(None, make(index));
         let jobs: Vec<Entry> = (0..shared.regular).map(share).collect();
+        // Ordering: Relaxed, see `Inner::under`.
+        self.inner.own.as_ref().inspect(|own| own.posted.store(true, Ordering::Relaxed));
         let posted = shared.post_each(&jobs);
         // The waiter has a share, too. Partner: the fence in `Aside::take_scoped`.
         fence(Ordering::SeqCst);
@@ -394,9 +439,15 @@ impl<'scope> Scope<'scope> {
             }
         }
         while self.inner.run_listed() {}
-        let under = Under::piece(&self.inner);
-        let help = || self.inner.run_listed() || self.inner.help(worker) || help::once(&under);
-        let spin = |latch: &_| help::spin(latch, &under);
+        let under = || self.inner.under();
+        let help = || {
+            if self.inner.run_listed() || self.inner.help(worker) {
+                this_fiber().begin_helping();
+                return true;
+            }
+            help::once_for_scope(under)
+        };
+        let spin = |latch: &_| help::spin_for_scope(latch, under);
         self.inner.latch.finish_helping(1, spin, this_fiber, help);
     }
 

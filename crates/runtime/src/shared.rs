@@ -4,6 +4,8 @@ mod exited;
 
 use crate::aside::{Aside, WorkKind};
 use crate::blocking;
+#[cfg(feature = "compat")]
+use crate::compat::OutsideScopes;
 use crate::drain::DrainCount;
 use crate::entry::Entry;
 use crate::fiber::Fiber;
@@ -16,6 +18,7 @@ use crate::latch::Waiter;
 use crate::live::LiveFutures;
 use crate::monitor::Monitor;
 use crate::report::Watch;
+use crate::runtime::CalledJob;
 use crate::sleepers::{Alarm, Sleepers};
 use crate::stack::Stacks;
 use crate::stall::Stall;
@@ -32,6 +35,7 @@ use sateen_base::os::process_generation;
 use sateen_base::prim::time::{Duration, Instant};
 use sateen_base::prim::{Arc, AtomicU32, AtomicUsize, Ordering, fence};
 use sateen_deque::{Injector, Steal};
+use std::ptr::NonNull;
 use std::sync::{Condvar, Mutex, PoisonError};
 
 /// Why a runtime takes nothing from outside.
@@ -81,8 +85,11 @@ pub(crate) struct Shared {
     pub(crate) posted_last: bool,
     /// Worker 0 is a thread that never leaves; see `resident.rs`.
     pub(crate) has_resident: Flag,
-    /// Work that no worker had a stack for.
+    /// Work that no worker had a stack for, and calls of tasks that help.
     pub(crate) aside: Aside<Entry>,
+    /// Scopes that such tasks have opened here.
+    #[cfg(feature = "compat")]
+    pub(crate) outside_scopes: OutsideScopes,
     /// Which workers start nothing, for want of a stack or of work.
     pub(crate) stall: Stall,
     /// Keeps every fiber until the workers are gone.
@@ -173,6 +180,8 @@ impl Shared {
             posted_last: false,
             has_resident: Flag::new(),
             aside: Aside::new(),
+            #[cfg(feature = "compat")]
+            outside_scopes: OutsideScopes::new(),
             stall: Stall::new(regular),
             fibers: SpinLock::new(Vec::new()),
             turn: AtomicUsize::new(0),
@@ -224,7 +233,8 @@ impl Shared {
 
     /// [`Shared::submit`] for a call of another runtime's task that [helps](crate::help). A task of
     /// this runtime whose wait it is under takes it from there, or a worker that has nothing to do.
-    pub(crate) fn submit_call(&self, call: Entry) -> Result<(), Refused> {
+    pub(crate) fn submit_call(&self, call: NonNull<CalledJob>) -> Result<(), Refused> {
+        let call = Entry::job(call.cast());
         if self.workers[0].policy_view.is_alone() {
             return self.submit(call);
         }

@@ -349,6 +349,13 @@ impl Worker {
         true
     }
 
+    /// Whether something is posted to the worker that is `wanted`.
+    pub(crate) fn has_posted(&self, wanted: impl Fn(Entry) -> bool) -> bool {
+        // Ordering: Relaxed, a hint.
+        self.has_pinned.load(Ordering::Relaxed)
+            && self.pinned.lock().iter().any(|&entry| wanted(entry))
+    }
+
     /// The worker's thread will never run: pinned work stays undone, and more is refused. Returns
     /// what was posted before.
     pub(crate) fn leave_out(&self) -> VecDeque<Entry> {

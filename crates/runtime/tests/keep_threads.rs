@@ -369,3 +369,28 @@ fn panics_come_out() {
         assert!(caught.is_err());
     });
 }
+
+/// All workers of two runtimes call the other at the same time. Nobody is free, and no call is
+/// under a wait of the other runtime.
+#[test]
+fn calls_of_two_runtimes_cross() {
+    for workers in [1, 2, 5] {
+        watched(&format!("crossing calls on {workers} workers"), || {
+            let pair = [runtime(workers), runtime(workers)];
+            let (both, count) = (Barrier::new(2 * workers), AtomicUsize::new(0));
+            std::thread::scope(|s| {
+                for (own, other) in [(&pair[0], &pair[1]), (&pair[1], &pair[0])] {
+                    let (both, count) = (&both, &count);
+                    s.spawn(move || {
+                        own.broadcast(|_| {
+                            both.wait();
+                            other.install(|| count.fetch_add(1, SeqCst));
+                            other.scope(|s| s.spawn(|_| _ = count.fetch_add(1, SeqCst)));
+                        });
+                    });
+                }
+            });
+            assert_eq!(count.load(SeqCst), 4 * workers);
+        });
+    }
+}

@@ -23,6 +23,11 @@ pub fn is_worker_thread() -> bool {
     root::is_worker_thread()
 }
 
+/// A job that nobody waits for.
+fn detached(f: impl FnOnce() + Send) -> Entry {
+    Entry::job(HeapJob::alloc(std::ptr::null(), std::ptr::null(), f).cast())
+}
+
 /// What a worker runs first of all, on a fiber like any other work.
 pub trait FirstJob {
     /// Called once on each worker that starts. It does not unwind.
@@ -137,7 +142,7 @@ impl Pool {
     pub fn spawn(&self, f: impl FnOnce() + Send + 'static) {
         match context::owner() {
             Some(worker) if worker.is_of(self.shared()) => {
-                worker.push(Entry::job(HeapJob::alloc(f)), Push::Other);
+                worker.push(detached(f), Push::Other);
                 Owner::poll();
             }
             _ => self.spawn_outside(f),
@@ -151,7 +156,7 @@ impl Pool {
             return f();
         }
         match shared.enter_gate() {
-            Ok(inside) => shared.submit_through(inside, Entry::job(HeapJob::alloc(f))),
+            Ok(inside) => shared.submit_through(inside, detached(f)),
             Err(Refused::ShutDown) => f(),
             Err(Refused::Forked) => {
                 drop(f);
@@ -180,7 +185,7 @@ impl Pool {
         let f = std::sync::Arc::new(f);
         let share = |index| {
             let f = std::sync::Arc::clone(&f);
-            Entry::here(HeapJob::alloc(move || {
+            Entry::here(HeapJob::alloc(std::ptr::null(), std::ptr::null(), move || {
                 f(index);
                 discard(f);
             }))

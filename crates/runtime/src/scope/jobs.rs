@@ -91,7 +91,7 @@ impl<F: FnOnce() + Send> ListedJob<F> {
             let shell = &raw const (*job.cast::<Self>()).head.shell;
             match (*shell).take() {
                 Ok(()) => {
-                    (*(*job).scope()).own.as_ref().inspect(|list| list.unlink(shell));
+                    (*(*job).scope()).own.as_ref().inspect(|own| own.list.unlink(shell));
                     true
                 }
                 Err(left) => {
