@@ -161,7 +161,7 @@ impl Owner {
     fn help_until(&self, fiber: &Fiber, latch: &Latch<Fiber>, under: &Under) {
         fiber.begin_helping();
         let shared = self.shared();
-        let ticks = if shared.sleep.has_cores() { shared.spin_ticks } else { 0 };
+        let ticks = if shared.sleep.lacks_cores() { 0 } else { shared.spin_ticks };
         let mut timeout = tsc::ticks(ANSWER_TIMEOUT);
         let (mut since, mut rounds) = (tsc::now(), 0u32);
         while !latch.is_done() {

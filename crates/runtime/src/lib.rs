@@ -78,6 +78,8 @@ mod lookout;
 #[cfg(not(loom))]
 mod monitor;
 #[cfg(not(loom))]
+mod outside_spin;
+#[cfg(not(loom))]
 mod overflow;
 mod own_list;
 #[cfg(not(loom))]

@@ -9,6 +9,7 @@ use crate::fiber::Fiber;
 use crate::forked;
 use crate::help::{self, Under};
 use crate::join_stack::Job;
+use crate::outside_spin;
 use crate::shared::{Refused, Shared};
 use crate::stats::Stats;
 use crate::task::{JoinHandle, Running, Spawn, interrupted_after};
@@ -430,10 +431,16 @@ impl<F: FnOnce() -> R + Send, R: Send> Installed<F, R> {
 
     fn wait_done(&self, under: &Under, target: Option<&Shared>) {
         help::begin();
-        while !self.is_done() {
-            if !help::once(under) {
-                help::park(target);
+        let wait = || {
+            while !self.is_done() {
+                if !help::once(under) {
+                    help::park(target);
+                }
             }
+        };
+        match context::fiber() {
+            None => outside_spin::spin_or(|| self.is_done(), wait),
+            Some(_) => wait(),
         }
     }
 

@@ -34,6 +34,8 @@ struct Awake {
     searching: AtomicUsize,
     /// A sleeper is the lookout.
     lookout: AtomicBool,
+    /// Workers whose threads sleep in a wait, and that nobody replaces.
+    blocked: AtomicUsize,
 }
 
 /// Called with the number of a worker that has been notified, where a policy sleeps in its own way.
@@ -46,7 +48,8 @@ pub type Alarm = fn(usize);
 impl Sleepers {
     /// A slot for each of `workers`, none of which sleeps or searches. Each has a core.
     pub fn new(workers: usize, alarm: Option<Alarm>) -> Self {
-        let awake = Awake { searching: AtomicUsize::new(0), lookout: AtomicBool::new(false) };
+        let zero = || AtomicUsize::new(0);
+        let awake = Awake { searching: zero(), lookout: AtomicBool::new(false), blocked: zero() };
         let (slots, awake) = (EventCount::new(workers), CachePadded::new(awake));
         Self { slots, awake, workers, cores: workers, alarm }
     }
@@ -207,20 +210,38 @@ impl Sleepers {
         self.cores
     }
 
-    /// Whether each worker can have a core.
-    pub fn has_cores(&self) -> bool {
-        self.workers <= self.cores
+    /// How many workers want a core, about.
+    fn awake(&self) -> usize {
+        // Ordering: Relaxed, a figure. A wrong one costs a wake-up for nothing, or leaves work to
+        // the lookout.
+        let resting = self.slots.sleepers() + self.awake.blocked.load(Ordering::Relaxed);
+        self.workers.saturating_sub(resting)
     }
 
     /// Whether as many workers are awake as there are cores, about.
     pub fn is_crowded(&self) -> bool {
-        self.workers.saturating_sub(self.slots.sleepers()) >= self.cores
+        self.awake() >= self.cores
+    }
+
+    /// Whether more workers are awake than there are cores, about.
+    pub fn lacks_cores(&self) -> bool {
+        self.awake() > self.cores
     }
 
     /// Whether more workers are awake than there are cores, and none looks out.
     pub fn lacks_lookout(&self) -> bool {
-        self.workers.saturating_sub(self.slots.sleepers()) > self.cores
-            && !self.awake.lookout.load(Ordering::Relaxed)
+        self.lacks_cores() && !self.awake.lookout.load(Ordering::Relaxed)
+    }
+
+    /// The caller's thread is about to sleep in a wait, and leaves its core to a sleeper.
+    /// [`Sleepers::pass_on`] follows.
+    pub fn begin_block(&self) {
+        self.awake.blocked.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// The wait is over.
+    pub fn end_block(&self) {
+        self.awake.blocked.fetch_sub(1, Ordering::Relaxed);
     }
 
     /// An announced worker becomes the lookout, if all cores have workers and no other is. Returns

@@ -20,6 +20,13 @@ impl Owner {
         self.publish(fiber);
         self.announce_timer();
         let shared = self.shared();
+        if shared.substitutes.count() == 0 {
+            // A sleeping worker may have the core.
+            shared.sleep.begin_block();
+            self.pass_on();
+            self.sleep_blocked(thread, deadline, withdraw);
+            return shared.sleep.end_block();
+        }
         shared.substitutes.block(shared);
         self.sleep_blocked(thread, deadline, withdraw);
         shared.substitutes.unblock(shared);
