@@ -181,6 +181,27 @@ fn programs_are_measured_or_noted() {
     }
 }
 
+/// All programs of rayon's users compute what they must on both rayon-cores. Without rayon's
+/// sources there are notes.
+#[cfg(feature = "peers")]
+#[test]
+fn both_rayon_cores_are_measured_or_noted() {
+    let done = output(&["run", "--smoke", "--peers", "--brief", "^rayon/"]);
+    let errors = String::from_utf8_lossy(&done.stderr);
+    let text = String::from_utf8_lossy(&done.stdout);
+    let both = [("rayon", "rayon on its own"), ("sateen", "rayon on Sateen's")];
+    for (name, program) in both {
+        let figures = text.matches(&format!("/{name}/w")).count();
+        if figures == 0 {
+            assert_eq!(errors.matches(&format!("not measured: {program}")).count(), 1, "{errors}");
+            continue;
+        }
+        assert!(done.status.success(), "{errors}");
+        // 18 programs with 1, 2 and 8 workers.
+        assert_eq!(figures, 54, "{text}{errors}");
+    }
+}
+
 /// Without compilers there are notes, and no failure.
 #[cfg(feature = "peers")]
 #[test]

@@ -12,6 +12,7 @@ mod listqueue;
 pub(crate) mod lock;
 pub(crate) mod pool;
 mod queue;
+mod rayon;
 pub(crate) mod shed;
 mod skynet;
 mod switch;
@@ -43,5 +44,6 @@ pub(crate) fn all() -> Vec<Box<dyn Experiment>> {
         Box::new(wake::Wake),
         Box::new(dispatch::Dispatch),
         Box::new(idle::Idle),
+        Box::new(rayon::Rayon),
     ]
 }

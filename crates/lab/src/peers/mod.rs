@@ -74,3 +74,9 @@ pub(crate) fn add_throttles(group: &mut Group, clock: ThrottleClock, checks: u32
 pub(crate) fn add_programs(group: &mut Group, cases: &[&'static str], job: Job) {
     programs::add_all(group, cases, job);
 }
+
+/// Adds to `group` the two programs of rayon's users: on our rayon-core and on upstream's. They
+/// have all cases of the experiment `rayon`.
+pub(crate) fn add_rayons(group: &mut Group, job: Job) {
+    programs::add_rayons(group, job);
+}

@@ -7,7 +7,7 @@ mod serve;
 #[cfg(test)]
 mod tests;
 
-use crate::adapter::Job;
+use crate::adapter::{Job, OURS};
 use crate::error::Error;
 use crate::experiment::{Group, Run};
 pub(super) use recipe::Recipe;
@@ -145,6 +145,35 @@ static UNKEPT: Recipe = Recipe {
     start: |_| words(&["./sateen-unkept"]),
 };
 
+/// Cargo's own note only says that there is no rayon.
+const RAYON_NEEDS: &str = "cargo, and a network where it has not fetched rayon before";
+
+/// The command line of Cargo for the workloads of rayon's users, in the package `which`.
+fn rayon(which: &str) -> Vec<String> {
+    const PACKAGES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../rayon-core/programs");
+    let mut all = words(&[option_env!("CARGO").unwrap_or("cargo"), "build", "--quiet", "--locked"]);
+    all.extend(words(&["--manifest-path", &format!("{PACKAGES}/{which}/Cargo.toml")]));
+    all.extend(words(&["--bin", &format!("{which}-workloads")]));
+    all.extend(recipe::place_and_profile());
+    all
+}
+
+static RAYON_REPLACED: Recipe = Recipe {
+    name: "rayon on Sateen's rayon-core",
+    packages: RAYON_NEEDS,
+    sources: &[],
+    compile: || rayon("replacement"),
+    start: |_| words(&["./replacement-workloads"]),
+};
+
+static RAYON: Recipe = Recipe {
+    name: "rayon on its own rayon-core",
+    packages: RAYON_NEEDS,
+    sources: &[],
+    compile: || rayon("upstream"),
+    start: |_| words(&["./upstream-workloads"]),
+};
+
 const OUR_TREES: &[&str] =
     &["sateen-join", "sateen-suspend", "sateen-detach", "sateen-channel", "sateen-async"];
 const TREES: &[&str] = &["skynet-join", "skynet-detach", "skynet-async"];
@@ -266,6 +295,23 @@ static PEERS: &[Peer] = &[
         cases: &["skynet-detach", "yield", "pingpong-event"],
     },
 ];
+
+/// Both have all cases of the experiment `rayon`.
+static RAYONS: [Peer; 2] = [
+    Peer {
+        implementation: OURS,
+        recipe: &RAYON_REPLACED,
+        arguments: &[],
+        most_workers: ANY,
+        cases: &[],
+    },
+    Peer { implementation: "rayon", recipe: &RAYON, arguments: &[], most_workers: ANY, cases: &[] },
+];
+
+/// Adds the programs of rayon's users to `group`, with the case of `job`.
+pub(crate) fn add_rayons(group: &mut Group, job: Job) {
+    RAYONS.iter().for_each(|peer| peer.add(group, job));
+}
 
 /// Adds to `group` each program that has one of `cases`, with the first case that it has.
 pub(crate) fn add_all(group: &mut Group, cases: &[&'static str], job: Job) {
