@@ -282,9 +282,11 @@ impl Builder {
     /// (`SECURITY.md` in the repository). It is also for tools that cannot follow a switch of
     /// stacks.
     ///
-    /// Of the threads of a worker's tasks only one runs at a time. So a task must not want a lock
-    /// of `std` that another task of the worker holds while it waits; for that there is
-    /// [`no_suspend`](crate::no_suspend).
+    /// Of the threads of a worker's tasks only one runs at a time, until it waits for something of
+    /// the runtime. So a task must not hold a lock of `std` across a wait: another task of the
+    /// worker may want it, and block in the system. For that there are
+    /// [`no_suspend`](crate::no_suspend) and [`Builder::keep_threads`], which may be set beside
+    /// this. Then tasks wait as it says, and no stack is ever switched.
     ///
     /// # Cost
     ///
@@ -329,7 +331,7 @@ impl Builder {
     ///
     /// At most as many tasks wait at once as there are workers and
     /// [substitutes](Self::substitutes); the others start later. So a task must not wait for one
-    /// that has not started, unless it joins that.
+    /// that has not started, unless it joins that. With [`Builder::strict`] the same holds.
     ///
     /// # Cost
     /// A wait costs two thread switches, some microseconds, instead of some nanoseconds.

@@ -30,6 +30,7 @@ use crate::wait_record::{Wait, WaitRecord};
 use crate::waker;
 use crate::worker::{Owner, Worker};
 use sateen_base::SpinLock;
+use sateen_base::os::ThreadClock;
 use sateen_base::prim::thread;
 use sateen_base::prim::time::Instant;
 use sateen_base::prim::{Arc, AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering, UnsafeCell};
@@ -97,6 +98,8 @@ pub(crate) struct Fiber {
     /// The fiber's alone, set when it starts.
     back: Cell<Back>,
     record: Record,
+    /// The clock of the thread that it has for itself, in a strict runtime.
+    clock: SpinLock<Option<ThreadClock>>,
     /// The address as its `Arc` knows it, from which further counts may be made.
     me: Cell<*const Fiber>,
 }
@@ -104,8 +107,8 @@ pub(crate) struct Fiber {
 /// How many fibers have been made.
 static FIBERS: AtomicU32 = AtomicU32::new(0);
 
-// SAFETY: other threads use `join_stack`, `park_word`, `next`, `task`, `id`, `wait`,
-// `kept`, `blocking` and `thread`, which are Sync. They also use `number`, `shared`, `me` and the
+// SAFETY: other threads use `join_stack`, `park_word`, `next`, `task`, `id`, `wait`, `kept`,
+// `clock`, `blocking` and `thread`, which are Sync. They also use `number`, `shared`, `me` and the
 // `Worker` behind `owner`, which do not change after `new`. That worker lives as long as `shared`.
 // The rest belongs to the worker's thread.
 unsafe impl Send for Fiber {}
@@ -143,6 +146,7 @@ impl Fiber {
             switch: UnsafeCell::new(None),
             back: Cell::new(Back::Nowhere),
             record: Record::new(),
+            clock: SpinLock::new(None),
             me: Cell::new(std::ptr::null()),
         });
         fiber.me.set(Arc::as_ptr(&fiber));
@@ -162,6 +166,16 @@ impl Fiber {
     /// What the handler of overflows tells of it.
     pub(crate) fn record(&self) -> &Record {
         &self.record
+    }
+
+    /// The clock of the thread that it has for itself; none if it shares its worker's.
+    pub(crate) fn clock(&self) -> Option<ThreadClock> {
+        *self.clock.lock()
+    }
+
+    /// The calling thread is the fiber's own from here on, or is no more.
+    pub(crate) fn set_clock(&self, clock: Option<ThreadClock>) {
+        *self.clock.lock() = clock;
     }
 
     /// The worker that it starts and resumes on, as every thread may use it.

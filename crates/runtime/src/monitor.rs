@@ -313,9 +313,11 @@ fn tell_limit(shared: &Shared) {
 impl Sample {
     /// Whether `worker` seems to have been blocked for the last `elapsed`.
     fn update(&mut self, worker: &Worker, elapsed: Duration) -> bool {
-        let Some(&clock) = worker.clock.get() else { return false };
+        // Where each task has a thread of its own, that thread computes, not the worker's first.
+        let own = worker.current_fiber().and_then(Fiber::clock);
+        let Some(clock) = own.or_else(|| worker.clock.get().copied()) else { return false };
         let (used, started) = (clock.time().unwrap_or_default(), worker.started());
-        let first = self.clock.replace(clock).is_none();
+        let first = self.clock.replace(clock) != Some(clock);
         let rests = used.saturating_sub(std::mem::replace(&mut self.used, used)) < elapsed / PART
             && std::mem::replace(&mut self.started, started) == started
             && !first;

@@ -19,7 +19,7 @@ use crate::stack::FiberStack;
 use crate::worker::Owner;
 use corosensei::{Coroutine, CoroutineResult, Yielder};
 use sateen_base::SpinLock;
-use sateen_base::os::{self, SignalStack, process_generation};
+use sateen_base::os::{self, SignalStack, ThreadClock, process_generation};
 use sateen_base::prim::{Arc, AtomicBool, AtomicUsize, Ordering, thread};
 use sateen_sync::park::{self, ThreadParker};
 use std::cell::Cell;
@@ -229,7 +229,9 @@ fn be_fiber(baton: Arc<Baton>, fiber: FiberPtr, main: Main, size: usize) {
     let here = 0u8;
     fiber.record().place_thread(std::ptr::from_ref(&here) as usize, size - THREAD_OVERHEAD);
     fiber.set_back(Back::Thread(&raw const *baton));
+    fiber.set_clock(ThreadClock::current());
     main(worker, fiber);
+    fiber.set_clock(None);
     drop(signals);
     // SAFETY: the fiber has ended, so this is a thread like any other.
     unsafe {

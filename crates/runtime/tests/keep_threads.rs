@@ -12,7 +12,7 @@ const TEST_TIMEOUT: Duration = Duration::from_secs(45);
 const WORKERS: [usize; 3] = [1, 2, 8];
 
 /// Runs `f`, and ends the process if `f` does not end.
-fn watched(what: &str, f: impl FnOnce()) {
+pub(crate) fn watched(what: &str, f: impl FnOnce()) {
     let (done, wait) = mpsc::channel::<()>();
     let name = what.to_owned();
     let dog = std::thread::spawn(move || {
@@ -27,8 +27,10 @@ fn watched(what: &str, f: impl FnOnce()) {
 }
 
 fn runtime(workers: usize) -> Runtime {
-    let builder = Runtime::builder().workers(workers).keep_threads(true).substitutes(0);
-    builder.build().expect("a runtime")
+    // `strict_locks.rs` includes these tests.
+    let strict = env!("CARGO_CRATE_NAME").starts_with("strict");
+    let builder = Runtime::builder().workers(workers).keep_threads(true).strict(strict);
+    builder.substitutes(0).build().expect("a runtime")
 }
 
 /// Runs `f` some times in a runtime of each number of workers from `least` on.

@@ -202,7 +202,7 @@ pub fn process_cpu_time() -> Option<Duration> {
 
 /// The clock that counts the CPU time of one thread. Any thread may read it, also after that thread
 /// has ended.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ThreadClock(i32);
 
 impl ThreadClock {
