@@ -1,6 +1,7 @@
 //! Scopes: any number of spawns that borrow, all done when the scope ends.
 
 mod jobs;
+mod lists;
 
 use crate::context::{self, here, this_fiber};
 use crate::entry::{Entry, Work};
@@ -15,6 +16,7 @@ use crate::task::{Running, in_branch, interrupted_after};
 use crate::unwind::discard;
 use crate::worker::{Owner, Push};
 use jobs::{HeapJob, ListedHead, ListedJob};
+use lists::OwnLists;
 #[cfg(feature = "compat")]
 use sateen_base::prim::fence;
 use sateen_base::prim::{Arc, AtomicBool, AtomicPtr, Ordering};
@@ -176,14 +178,14 @@ struct Inner {
 #[derive(Debug)]
 struct Own {
     /// The spawns that have not started.
-    list: OwnList,
+    lists: OwnLists,
     /// Each worker has got a share.
     posted: AtomicBool,
 }
 
 impl Own {
-    fn new() -> Self {
-        Self { list: OwnList::new(), posted: AtomicBool::new(false) }
+    fn new(home: usize) -> Self {
+        Self { lists: OwnLists::new(home), posted: AtomicBool::new(false) }
     }
 }
 
@@ -235,7 +237,7 @@ impl Inner {
     }
 
     fn has_listed(&self) -> bool {
-        self.own.as_ref().is_some_and(|own| !own.list.is_empty())
+        self.own.as_ref().is_some_and(|own| !own.lists.is_empty())
     }
 
     /// What is under the wait for the scope's end.
@@ -250,7 +252,7 @@ impl Inner {
     #[cold]
     fn run_listed(&self) -> bool {
         let Some(own) = &self.own else { return false };
-        let Some(shell) = own.list.take_youngest() else { return false };
+        let Some(shell) = own.lists.take_youngest() else { return false };
         // SAFETY: each shell in a list is a listed job's, and this one is the scope's to empty.
         unsafe { ListedHead::run_emptied(shell) };
         true
@@ -274,22 +276,24 @@ unsafe impl Send for ScopePtr<'_> {}
 impl<'scope> Scope<'scope> {
     /// A scope of the calling fiber.
     pub(crate) fn of_fiber(worker: &Owner, fiber: &Fiber) -> Self {
-        Self::new(Some(Arc::clone(worker.shared())), fiber.running())
+        let shared = Arc::clone(worker.shared());
+        let own = shared.lists_spawns.then(|| Own::new(worker.index()));
+        Self::new(Some(shared), fiber.running(), own)
     }
 
     /// A scope whose spawns run where they are made.
     pub(crate) fn inline() -> Self {
-        Self::new(None, std::ptr::null())
+        Self::new(None, std::ptr::null(), None)
     }
 
-    fn new(shared: Option<Arc<Shared>>, opener: *const Running) -> Self {
+    fn new(shared: Option<Arc<Shared>>, opener: *const Running, own: Option<Own>) -> Self {
         let inner = Inner {
             latch: CountLatch::new(1),
             waiter: AtomicPtr::new(std::ptr::null_mut()),
             panic: AtomicPtr::new(std::ptr::null_mut()),
-            own: shared.as_ref().is_some_and(|shared| shared.lists_spawns).then(Own::new),
             shared,
             opener,
+            own,
         };
         Self { inner, marker: PhantomData }
     }
@@ -318,9 +322,10 @@ impl<'scope> Scope<'scope> {
         F: FnOnce(&Scope<'scope>) + Send + 'scope,
     {
         let Some(shared) = &self.inner.shared else { return self.call(f) };
-        let entry = self.job(self.inner.own.as_ref().map(|own| &own.list), f);
-        match context::owner() {
-            Some(worker) if worker.is_of(shared) => {
+        let worker = context::owner().filter(|worker| worker.is_of(shared));
+        let entry = self.job(self.inner.own.as_ref().map(|own| own.lists.of(worker)), f);
+        match worker {
+            Some(worker) => {
                 worker.push(entry, Push::Other);
                 Owner::poll();
             }

@@ -33,7 +33,7 @@ const CASES: [Case; 18] = [
     case("mergesort", 1_000_000, 5_000, "a mergesort of 1,000,000 numbers by joins"),
     case("matmul", 256, 64, "a product of matrices of 256 x 256, quartered by joins"),
     case("sieve", 10_000_000, 1_000, "the primes below 10,000,000, in segments"),
-    case("tsp", 13, 6, "the shortest round trip of 13 cities, by branch and bound in a scope"),
+    case("tsp", 15, 6, "the shortest round trip of 15 cities, by branch and bound in a scope"),
     case("map-collect-vec", 1_000_000, 500, "1,000,000 numbers, mapped into a vector"),
     case("map-collect-hash", 200_000, 500, "200,000 pairs, collected into a hash map"),
     case("map-collect-fold", 200_000, 500, "the same into a map for each part, then put together"),

@@ -33,6 +33,8 @@ impl<F: FnOnce() + Send> HeapJob<F> {
 pub(super) struct ListedHead {
     job: ScopeJob,
     shell: Shell,
+    /// Where the shell is linked. The scope keeps it while the job has not started.
+    list: *const OwnList,
     /// Whether the closure is still there, and the caller's from now on.
     pub(super) take: unsafe fn(*const ScopeJob) -> bool,
     /// For the scope, which has the closure.
@@ -61,7 +63,7 @@ impl<F: FnOnce() + Send> ListedJob<F> {
         let scope = scope.map_addr(|address| address | LISTED);
         let job = ScopeJob { run: Self::run, scope };
         let (take, run_emptied) = (Self::take as _, Self::run_emptied as _);
-        let head = ListedHead { job, shell: Shell::new(), take, run_emptied };
+        let head = ListedHead { job, shell: Shell::new(), list, take, run_emptied };
         let this = Box::new(Self { head, f: UnsafeCell::new(ManuallyDrop::new(f)) });
         let this = NonNull::from(Box::leak(this));
         // SAFETY: it was just made, and is freed as its shell says.
@@ -91,7 +93,7 @@ impl<F: FnOnce() + Send> ListedJob<F> {
             let shell = &raw const (*job.cast::<Self>()).head.shell;
             match (*shell).take() {
                 Ok(()) => {
-                    (*(*job).scope()).own.as_ref().inspect(|own| own.list.unlink(shell));
+                    (*(*job.cast::<Self>()).head.list).unlink(shell);
                     true
                 }
                 Err(left) => {
