@@ -4,11 +4,12 @@
 
 use crate::entry::Entry;
 use crate::forked;
-use crate::join_stack::JoinStack;
+use crate::join_stack::{Job, JoinStack};
 use crate::offer;
 use crate::policy::Sleeper;
+use crate::request_word::RequestWord;
 use crate::stall::Rest;
-use crate::worker::{HUNGRY, Owner, Pop, Worker};
+use crate::worker::{HUNGRY, Owner, Pop, Push, Worker};
 use sateen_base::prim::time::{Duration, Instant};
 use sateen_base::prim::{Ordering, fence as full_fence, spin_loop, thread};
 use sateen_base::tsc;
@@ -36,6 +37,9 @@ pub(crate) enum Private {
     Some,
     Published,
 }
+
+/// See [`offer::steal`].
+type StealBranch = fn(&JoinStack, &RequestWord) -> Option<(*const Job, *const ())>;
 
 impl Owner {
     /// Searches and sleeps until there is something to do. None: the caller looks at ready fibers
@@ -175,18 +179,14 @@ impl Owner {
     }
 
     fn steal_from(&self, victim: &Worker) -> Option<Entry> {
-        if let Some(fiber) = victim.current_fiber()
-            && let Some((job, tag)) = offer::steal(fiber.join_stack(), victim.requests())
-        {
-            self.counters.join_steals.bump();
-            self.will_run_branch_of(tag.cast());
-            return NonNull::new(job.cast_mut()).map(Entry::job);
+        if let Some(branch) = self.steal_branch(victim, offer::steal) {
+            return Some(branch);
         }
         loop {
             match self.steal_tasks(victim) {
                 Steal::Success(entry) => {
                     self.counters.task_steals.bump();
-                    return Some(entry);
+                    return Some(self.older_than(entry, victim));
                 }
                 Steal::Retry => spin_loop(),
                 Steal::Empty => break,
@@ -194,6 +194,30 @@ impl Owner {
         }
         victim.request(HUNGRY);
         None
+    }
+
+    fn steal_branch(&self, victim: &Worker, steal: StealBranch) -> Option<Entry> {
+        let fiber = victim.current_fiber()?;
+        let (job, tag) = steal(fiber.join_stack(), victim.requests())?;
+        self.counters.join_steals.bump();
+        self.will_run_branch_of(tag.cast());
+        NonNull::new(job.cast_mut()).map(Entry::job)
+    }
+
+    /// What runs before `stolen`, which was the victim's. Where tasks keep their threads, a branch
+    /// around a spawn is public before the spawn is (see `Owner::push`), and is to be taken first.
+    /// It may have become so after this worker looked for branches.
+    fn older_than(&self, stolen: Entry, victim: &Worker) -> Entry {
+        if !self.shared().keeps_threads {
+            return stolen;
+        }
+        match self.steal_branch(victim, offer::steal_surely) {
+            Some(branch) => {
+                self.push(stolen, Push::Other);
+                branch
+            }
+            None => stolen,
+        }
     }
 
     /// Whether this worker can see something to take, to give away, to rest for, or to end for.

@@ -299,6 +299,17 @@ impl JoinStack {
         stolen
     }
 
+    /// Steals the oldest public job. Waits for the lock.
+    pub fn steal_surely(&self) -> Stolen {
+        if !self.has_public() {
+            return Stolen::Empty;
+        }
+        self.public.lock.acquire();
+        let stolen = self.take_oldest();
+        self.public.lock.release();
+        stolen
+    }
+
     /// [`JoinStack::steal_if`] for the taker of a run queue's entry: waits for the lock, and
     /// strikes the entry off when nothing is left. The caller puts the entry back if more are.
     pub fn steal_listed(&self) -> Stolen {

@@ -97,16 +97,25 @@ pub fn steal_if(
     requests: &RequestWord,
     wanted: impl FnOnce(*const ()) -> bool,
 ) -> Option<(*const Job, *const ())> {
-    let Stolen::Job(job, tag, more) = stack.steal_if(wanted) else { return None };
+    ask_for_more(stack.steal_if(wanted), requests)
+}
+
+/// Steals the oldest public job of the worker with the word `requests`. Any thread.
+pub fn steal(stack: &JoinStack, requests: &RequestWord) -> Option<(*const Job, *const ())> {
+    steal_if(stack, requests, |_| true)
+}
+
+/// [`steal`] that waits for the stack's lock. Then it finds what was public before.
+pub fn steal_surely(stack: &JoinStack, requests: &RequestWord) -> Option<(*const Job, *const ())> {
+    ask_for_more(stack.steal_surely(), requests)
+}
+
+fn ask_for_more(stolen: Stolen, requests: &RequestWord) -> Option<(*const Job, *const ())> {
+    let Stolen::Job(job, tag, more) = stolen else { return None };
     if !more && !canary!("sleep_thief_forgets") {
         // The thief will be back. Asked now, the victim has something on offer by then. Asked only
         // then, it may be past its next push, and not push again for long. See also `feed`.
         requests.insist(HUNGRY);
     }
     Some((job, tag))
-}
-
-/// Steals the oldest public job of the worker with the word `requests`. Any thread.
-pub fn steal(stack: &JoinStack, requests: &RequestWord) -> Option<(*const Job, *const ())> {
-    steal_if(stack, requests, |_| true)
 }
