@@ -171,7 +171,7 @@ struct Inner {
     /// What opened it and waits for its end; null for nothing that is known.
     opener: *const Running,
     /// Where the scope's task keeps its thread.
-    own: Option<Own>,
+    own: Option<Box<Own>>,
 }
 
 /// What a scope knows of its jobs where its task helps while it waits.
@@ -186,6 +186,12 @@ struct Own {
 impl Own {
     fn new(home: usize) -> Self {
         Self { lists: OwnLists::new(home), posted: AtomicBool::new(false) }
+    }
+
+    /// The list for what the caller spawns; the scope's runtime is `shared`.
+    #[inline(never)]
+    fn list(&self, shared: &Arc<Shared>) -> &OwnList {
+        self.lists.of(context::owner().filter(|worker| worker.is_of(shared)))
     }
 }
 
@@ -245,7 +251,7 @@ impl Inner {
     fn under(&self) -> Under {
         // Ordering: Relaxed. A fence follows in `post_to_all`, and the waiter looks after another.
         let posted = |own: &Own| own.posted.load(Ordering::Relaxed);
-        Under::piece(self).with_shares(self.own.as_ref().is_some_and(posted))
+        Under::piece(self).with_shares(self.own.as_deref().is_some_and(posted))
     }
 
     /// Runs the youngest spawn in the scope's list, if there is one.
@@ -277,7 +283,7 @@ impl<'scope> Scope<'scope> {
     /// A scope of the calling fiber.
     pub(crate) fn of_fiber(worker: &Owner, fiber: &Fiber) -> Self {
         let shared = Arc::clone(worker.shared());
-        let own = shared.lists_spawns.then(|| Own::new(worker.index()));
+        let own = shared.lists_spawns.then(|| Box::new(Own::new(worker.index())));
         Self::new(Some(shared), fiber.running(), own)
     }
 
@@ -286,7 +292,7 @@ impl<'scope> Scope<'scope> {
         Self::new(None, std::ptr::null(), None)
     }
 
-    fn new(shared: Option<Arc<Shared>>, opener: *const Running, own: Option<Own>) -> Self {
+    fn new(shared: Option<Arc<Shared>>, opener: *const Running, own: Option<Box<Own>>) -> Self {
         let inner = Inner {
             latch: CountLatch::new(1),
             waiter: AtomicPtr::new(std::ptr::null_mut()),
@@ -322,10 +328,9 @@ impl<'scope> Scope<'scope> {
         F: FnOnce(&Scope<'scope>) + Send + 'scope,
     {
         let Some(shared) = &self.inner.shared else { return self.call(f) };
-        let worker = context::owner().filter(|worker| worker.is_of(shared));
-        let entry = self.job(self.inner.own.as_ref().map(|own| own.lists.of(worker)), f);
-        match worker {
-            Some(worker) => {
+        let entry = self.job(self.inner.own.as_ref().map(|own| own.list(shared)), f);
+        match context::owner() {
+            Some(worker) if worker.is_of(shared) => {
                 worker.push(entry, Push::Other);
                 Owner::poll();
             }

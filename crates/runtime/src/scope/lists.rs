@@ -14,8 +14,7 @@ const PARTS: usize = 16;
 #[derive(Debug)]
 pub(super) struct OwnLists {
     /// For spawns by the scope's own worker, and by threads that are none.
-    /// (Others write to the scope's count, beside it.)
-    first: CachePadded<OwnList>,
+    first: OwnList,
     /// The index of the scope's own worker.
     home: usize,
     others: OnceLock<Box<[CachePadded<OwnList>]>>,
@@ -24,7 +23,7 @@ pub(super) struct OwnLists {
 impl OwnLists {
     /// Without spawns; for a scope that is opened at worker `home`.
     pub(super) fn new(home: usize) -> Self {
-        Self { first: CachePadded::new(OwnList::new()), home, others: OnceLock::new() }
+        Self { first: OwnList::new(), home, others: OnceLock::new() }
     }
 
     /// The part for what `spawner` spawns, a worker of the scope's runtime, or what another thread
@@ -46,7 +45,7 @@ impl OwnLists {
 
     fn parts(&self) -> impl Iterator<Item = &OwnList> {
         let others = self.others.get().into_iter().flatten();
-        std::iter::once(&*self.first).chain(others.map(|part| &**part))
+        std::iter::once(&self.first).chain(others.map(|part| &**part))
     }
 
     /// Whether no spawn waits to start; recent.

@@ -52,7 +52,7 @@ fn multiply(c: &mut [f64], a: &[f64], b: &[f64]) {
     );
 }
 
-// A call, so that both sides run the same machine code: inlined, it has the registers that are left.
+// Not inlined, so that both sides run the same machine code.
 #[inline(never)]
 fn multiply_block(c: &mut [f64], a: &[f64], b: &[f64]) {
     for (c, a) in c.chunks_exact_mut(BLOCK).zip(a.chunks_exact(BLOCK)) {
