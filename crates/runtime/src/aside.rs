@@ -154,9 +154,9 @@ impl<E: Copy> Aside<E> {
         self.with(|lists| lists.take(WorkKind::Called as usize, |put| mine(put.entry)))
     }
 
-    /// Takes the first scoped job that is `mine`. If this misses a put, that put's `look` sees all
-    /// that the caller wrote before.
-    pub fn take_scoped(&self, mine: impl Fn(E) -> bool) -> Option<E> {
+    /// Takes the first scoped job for worker `index` that is `mine`. If this misses a put, that
+    /// put's `look` sees all that the caller wrote before.
+    pub fn take_scoped(&self, index: usize, mine: impl Fn(E) -> bool) -> Option<E> {
         if !canary!("aside_take_no_fence") {
             // Between what the caller wrote and the count. Partner: the fence in `put`.
             fence(Ordering::SeqCst);
@@ -164,7 +164,8 @@ impl<E: Copy> Aside<E> {
         if self.count() == 0 {
             return None;
         }
-        self.with(|lists| lists.take(WorkKind::Scoped as usize, |put| mine(put.entry)))
+        let fits = |put: &Put<E>| put.is_for(index) && mine(put.entry);
+        self.with(|lists| lists.take(WorkKind::Scoped as usize, fits))
     }
 }
 

@@ -220,7 +220,7 @@ impl Inner {
             Work::Scoped(job) => unsafe { self.is_of(job) },
             _ => false,
         };
-        let aside = worker.shared().aside.take_scoped(mine);
+        let aside = worker.shared().aside.take_scoped(worker.index(), mine);
         // A share of a broadcast lies in the worker's pinned queue.
         let Some(entry) = aside.or_else(|| worker.take_pinned(mine)) else { return false };
         // Meanwhile there is nothing to wake this fiber for.

@@ -161,8 +161,12 @@ fn is_nested(entry: Entry) -> bool {
 impl Owner {
     /// Puts aside an entry that this worker cannot start, where workers with a stack find it.
     pub(crate) fn put_aside(&self, entry: Entry) {
+        self.put_aside_for(entry, self.is_alone().then_some(self.index()));
+    }
+
+    /// [`Owner::put_aside`] for worker `home` alone, if that is some.
+    fn put_aside_for(&self, entry: Entry, home: Option<usize>) {
         let shared = self.shared();
-        let home = self.is_alone().then_some(self.index());
         // SAFETY: the entry keeps the task or the future, which its header starts.
         let is_pinned = |header: *const Header| unsafe { &*header }.worker().is_some();
         let kind = match entry.decode() {
@@ -226,8 +230,9 @@ impl Owner {
                 call_off_fiber(|| unsafe { ((*job).run)(job) });
             }
         }
+        // A scope's share for this worker: the scope may take it, if it waits here.
         for entry in self.take_pinned_if(|entry| matches!(entry.decode(), Work::Scoped(_))) {
-            self.put_aside(entry);
+            self.put_aside_for(entry, Some(self.index()));
         }
     }
 

@@ -76,7 +76,7 @@ impl Model {
     fn wait(&self) {
         while self.left.load(Acquire) != 0 {
             self.waits.store(true, Relaxed);
-            if self.aside.take_scoped(|_| true).is_some() {
+            if self.aside.take_scoped(0, |_| true).is_some() {
                 self.waits.store(false, Relaxed);
                 self.run();
             } else {

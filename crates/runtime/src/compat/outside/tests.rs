@@ -49,7 +49,7 @@ fn pool(workers: usize) -> Pool {
         std::thread::spawn(move || worker.run());
         Ok(())
     };
-    Pool::build(builder, spawn).expect("a pool")
+    Pool::build(builder, false, spawn).expect("a pool")
 }
 
 /// A scope of `pool` with jobs that take a while.
@@ -120,4 +120,48 @@ fn entries_of_ended_scopes_are_freed() {
     assert_eq!(drops.load(SeqCst), JOBS);
     [&a, &b].into_iter().for_each(Pool::close);
     [&a, &b].into_iter().for_each(Pool::wait_ended);
+}
+
+/// A worker without a stack puts its share aside, for nobody else.
+#[test]
+fn a_share_waits_for_its_worker() {
+    use crate::{Runtime, Scope, Spawn, scope, worker_index};
+    use std::sync::Arc;
+    use std::time::Duration;
+    const STACKS: usize = 6;
+    let rt = Runtime::builder().workers(2).max_stacks(STACKS).substitutes(0).build();
+    let rt = rt.expect("a runtime");
+    let go = Arc::new(sateen_sync::Event::new());
+    let begun = Arc::new(AtomicUsize::new(0));
+    // Worker 1 has no stack left.
+    let wait = |_| {
+        let (go, begun) = (Arc::clone(&go), Arc::clone(&begun));
+        rt.spawn_with(Spawn::new().on_worker(1), move || {
+            begun.fetch_add(1, SeqCst);
+            go.wait();
+        })
+    };
+    let waiting: Vec<_> = (0..STACKS).map(wait).collect();
+    let end = Instant::now() + Duration::from_millis(200);
+    while begun.load(SeqCst) < STACKS && Instant::now() < end {
+        std::thread::yield_now();
+    }
+    let shares = AtomicUsize::new(0);
+    let share = |index| {
+        let shares = &shares;
+        move |_: &Scope<'_>| {
+            assert_eq!(worker_index(), Some(index));
+            shares.fetch_add(1, SeqCst);
+        }
+    };
+    std::thread::scope(|threads| {
+        threads.spawn(|| {
+            std::thread::sleep(Duration::from_millis(50));
+            go.set();
+        });
+        rt.install(|| scope(|s| assert!(s.post_to_all(share))));
+    });
+    assert_eq!(shares.load(SeqCst), 2);
+    // Some had no stack, and have failed.
+    waiting.into_iter().for_each(|task| drop(task.join()));
 }
