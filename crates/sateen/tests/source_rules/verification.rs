@@ -22,7 +22,8 @@ pub(super) fn rows(page: &str, root: &Path, columns: &[&str]) -> (Vec<Row>, Vec<
     let (mut rows, mut wrong, mut folder) = (Vec::new(), Vec::new(), None);
     for line in page.lines() {
         if let Some(heading) = line.strip_prefix("## ") {
-            folder = heading.strip_prefix("sateen-").map(|name| root.join("crates").join(name));
+            let name = heading.strip_prefix("sateen-").unwrap_or(heading);
+            folder = (!name.contains(' ')).then(|| root.join("crates").join(name));
         }
         let Some(cells) = line.strip_prefix('|').and_then(|line| line.strip_suffix('|')) else {
             continue;
