@@ -110,15 +110,22 @@ pub(super) fn compiler(variable: &str, usual: &str) -> Vec<String> {
     if named.is_empty() { vec![usual.to_owned()] } else { named }
 }
 
-/// Returns arguments that make Cargo build beside the lab's own executable, with its profile.
+/// Returns arguments that make Cargo build beside the lab's own executable, with its profile. An
+/// executable that was moved away has its programs built in a temporary folder.
 pub(super) fn place_and_profile() -> Vec<String> {
     let own = env::current_exe().unwrap_or_default();
     let mut above = own.ancestors().skip(1);
     let name = above.next().and_then(Path::file_name).unwrap_or_default().to_string_lossy();
-    let target = above.next().unwrap_or(Path::new(".")).to_string_lossy();
-    // Only this profile's folder has another name.
-    let profile = if name == "debug" { "dev" } else { name.as_ref() };
-    ["--profile", profile, "--target-dir", target.as_ref()].map(str::to_owned).to_vec()
+    let target = above.next().unwrap_or(Path::new("."));
+    let is_cargos = target.join("CACHEDIR.TAG").is_file() || name == "release" || name == "debug";
+    let (profile, target) = match name.as_ref() {
+        // Only this profile's folder has another name.
+        "debug" => ("dev", target.to_owned()),
+        name if is_cargos => (name, target.to_owned()),
+        _ if cfg!(debug_assertions) => ("dev", env::temp_dir().join("sateen-lab")),
+        _ => ("release", env::temp_dir().join("sateen-lab")),
+    };
+    ["--profile", profile, "--target-dir", &target.to_string_lossy()].map(str::to_owned).to_vec()
 }
 
 /// How long a compiler may take.
