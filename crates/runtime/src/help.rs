@@ -15,6 +15,7 @@
 use crate::context::here;
 use crate::entry::{Entry, Work};
 use crate::fiber::Fiber;
+use crate::idle::Private;
 use crate::join_stack::Job;
 use crate::latch::Latch;
 use crate::offer;
@@ -120,12 +121,12 @@ pub(crate) fn spin_for_scope(latch: &Latch<Fiber>, under: impl FnOnce() -> Under
 
 /// For the end of a wait: helps once, if the caller may. Returns whether it did.
 pub(crate) fn once(under: &Under) -> bool {
-    helper().is_some_and(|(worker, fiber)| worker.help(fiber, under))
+    helper().is_some_and(|(worker, fiber)| worker.help_again(fiber, under))
 }
 
 /// [`once`] for a wait that says only to a helper what is under it.
 pub(crate) fn once_for_scope(under: impl FnOnce() -> Under) -> bool {
-    helper().is_some_and(|(worker, fiber)| worker.help(fiber, &under()))
+    helper().is_some_and(|(worker, fiber)| worker.help_again(fiber, &under()))
 }
 
 /// The caller, if it is a task that helps.
@@ -190,6 +191,13 @@ impl Owner {
                 spin_loop();
             }
         }
+    }
+
+    /// [`Owner::help`] between two sleeps. A victim that computes for long answers no request, so
+    /// its branches are made public without it.
+    fn help_again(&self, fiber: &Fiber, under: &Under) -> bool {
+        self.help(fiber, under)
+            || (self.force_others() == Private::Published && self.help(fiber, under))
     }
 
     /// Runs one piece of work that is `under` the caller's wait, if there is one.
