@@ -250,3 +250,20 @@ fn many_threads_call_into_the_pool_while_its_first_one_works() {
         });
     });
 }
+
+/// A task of the runtime below, which wants a stack that the thread does not have.
+#[test]
+fn a_task_with_a_larger_stack_runs_elsewhere_or_fails() {
+    for threads in [1, 2, 8] {
+        with_pool(threads, |_pool| {
+            let larger = sateen_runtime::Spawn::new().stack_size(64 << 20);
+            let task = larger.spawn(rayon_core::current_thread_index);
+            while !task.is_finished() {
+                rayon_core::yield_now();
+                thread::yield_now();
+            }
+            let index = task.join().ok().flatten();
+            assert_eq!(index.is_some_and(|index| index != 0), threads > 1, "{index:?}");
+        });
+    }
+}

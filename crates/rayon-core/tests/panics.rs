@@ -150,3 +150,19 @@ fn handlers_panics_go_to_the_panic_handler() {
     seen.sort();
     assert_eq!(seen, ["exit", "exit", "start", "start"]);
 }
+
+#[test]
+fn an_overflow_of_a_job_s_stack_ends_the_process() {
+    fn down(levels: u64) -> u64 {
+        let room = std::hint::black_box([levels; 64]);
+        if levels == 0 { 0 } else { down(levels - 1) + room[levels as usize % 64] }
+    }
+    if is_child() {
+        let pool = ThreadPoolBuilder::new().num_threads(1).stack_size(256 << 10).build().unwrap();
+        pool.install(|| println!("{}", down(1 << 20)));
+        return;
+    }
+    let output = run_child("an_overflow_of_a_job_s_stack_ends_the_process", &[]);
+    assert!(!output.status.success());
+    assert!(stderr(&output).contains("overflowed its stack of"), "{}", stderr(&output));
+}

@@ -5,7 +5,7 @@ mod common;
 
 use common::{OneQueue, Overwrites, Watchdog};
 use sateen_runtime::Runtime;
-use sateen_runtime::policy::{self, Policy, Runnable, Scheduling};
+use sateen_runtime::policy::{self, Policy, Runnable, Scheduling, Sleeper};
 use sateen_sync::Event;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::{Arc, Mutex};
@@ -25,6 +25,8 @@ struct Common {
     taken: Mutex<Option<Runnable>>,
     /// Whether the next runnable of that kind is to be taken.
     takes: AtomicBool,
+    /// The worker sleeps.
+    asleep: AtomicBool,
     /// If set, the next notification waits for `over`.
     armed: AtomicBool,
     /// Set at the end of the test.
@@ -53,6 +55,11 @@ impl Policy for Gives {
     fn has_ready(&self) -> bool {
         self.common.queue.has_ready()
     }
+    fn suspend_until(&self, sleeper: &Sleeper<'_>, deadline: Option<Instant>) {
+        self.common.asleep.store(true, SeqCst);
+        sleeper.sleep_until(deadline);
+        self.common.asleep.store(false, SeqCst);
+    }
     fn notify(&self) {
         if self.common.armed.swap(false, SeqCst) {
             let common = Arc::clone(&self.common);
@@ -73,17 +80,12 @@ fn gives(common: &Arc<Common>, which: fn(&Runnable) -> bool) -> Scheduling {
     policy::custom(move |_| Box::new(Gives { common: Arc::clone(&common), which, state: INTACT }))
 }
 
-type Begin = fn(&Runtime, &Common) -> sateen_runtime::JoinHandle<()>;
-
 /// Another thread drops the runnable that `which` selects. The runtime ends while that thread
 /// notifies the worker. `begin` spawns the task that waits for the runnable.
-fn ends_under_a_notification(which: fn(&Runnable) -> bool, begin: Begin) {
-    let ended = (0..100).any(|_| ends_once(which, begin));
-    assert!(ended, "nobody was notified");
-}
-
-/// Returns false if the worker was about to sleep only, and needed no notification.
-fn ends_once(which: fn(&Runnable) -> bool, begin: Begin) -> bool {
+fn ends_under_a_notification(
+    which: fn(&Runnable) -> bool,
+    begin: impl FnOnce(&Runtime, &Common) -> sateen_runtime::JoinHandle<()>,
+) {
     let common = Arc::new(Common::default());
     let rt = Runtime::builder().workers(1).policy(gives(&common, which)).build();
     let rt = rt.expect("a runtime");
@@ -94,16 +96,14 @@ fn ends_once(which: fn(&Runnable) -> bool, begin: Begin) -> bool {
         }
         thread::yield_now();
     };
-    while rt.stats().sleeping == 0 {
+    // It has looked for the last time, so that it needs the notification.
+    while !common.asleep.load(SeqCst) {
         thread::yield_now();
     }
     common.armed.store(true, SeqCst);
     let dropper = thread::spawn(move || drop(runnable));
     task.join().expect("goes on");
-    if common.armed.swap(false, SeqCst) {
-        dropper.join().expect("dropped");
-        return false;
-    }
+    assert!(!common.armed.swap(false, SeqCst), "nobody was notified");
     drop(rt);
     // Whatever is kept until the notification has ended is not freed in this time either.
     let end = Instant::now() + Duration::from_millis(300);
@@ -112,7 +112,6 @@ fn ends_once(which: fn(&Runnable) -> bool, begin: Begin) -> bool {
     }
     common.over.set();
     dropper.join().expect("dropped");
-    true
 }
 
 #[test]

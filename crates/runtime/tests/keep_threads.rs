@@ -1,30 +1,16 @@
 //! Code that was not made for tasks, on a runtime whose waits keep the worker's thread: locks of
 //! `std` that are held across parallel calls, and values that nest in thread-locals.
 
+mod common;
+
+pub(crate) use common::watched;
 use sateen_runtime::{Runtime, join, par_for, par_reduce, scope, sleep, spawn, yield_now};
 use std::cell::{Cell, RefCell};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
-use std::sync::{Arc, Barrier, Mutex, OnceLock, RwLock, mpsc};
+use std::sync::{Arc, Barrier, Mutex, OnceLock, RwLock};
 use std::time::Duration;
 
-/// This is long enough for a loaded machine. A test that hangs takes longer.
-const TEST_TIMEOUT: Duration = Duration::from_secs(45);
 const WORKERS: [usize; 3] = [1, 2, 8];
-
-/// Runs `f`, and ends the process if `f` does not end.
-pub(crate) fn watched(what: &str, f: impl FnOnce()) {
-    let (done, wait) = mpsc::channel::<()>();
-    let name = what.to_owned();
-    let dog = std::thread::spawn(move || {
-        if wait.recv_timeout(TEST_TIMEOUT) == Err(mpsc::RecvTimeoutError::Timeout) {
-            eprintln!("{name} hangs");
-            std::process::abort();
-        }
-    });
-    f();
-    drop(done);
-    dog.join().expect("nothing to panic about");
-}
 
 fn runtime(workers: usize) -> Runtime {
     // `strict_locks.rs` includes these tests.

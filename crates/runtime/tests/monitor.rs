@@ -1,29 +1,14 @@
 //! Workers that a task blocks in the system: a substitute takes over what they have not started.
 #![cfg(target_os = "linux")]
 
+mod common;
+
+use common::watched;
 use sateen_runtime::{Runtime, Spawn, spawn};
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Barrier, Mutex, mpsc};
 use std::time::Duration;
-
-/// This is long enough for a loaded machine. A test that hangs takes longer.
-const TEST_TIMEOUT: Duration = Duration::from_secs(45);
-
-/// Runs `f`, and ends the process if `f` does not end.
-fn watched(what: &str, f: impl FnOnce()) {
-    let (done, wait) = mpsc::channel::<()>();
-    let name = what.to_owned();
-    let dog = std::thread::spawn(move || {
-        if wait.recv_timeout(TEST_TIMEOUT) == Err(mpsc::RecvTimeoutError::Timeout) {
-            eprintln!("{name} hangs");
-            std::process::abort();
-        }
-    });
-    f();
-    drop(done);
-    dog.join().expect("nothing to panic about");
-}
 
 fn threads() -> usize {
     std::fs::read_dir("/proc/self/task").expect("the threads").count()

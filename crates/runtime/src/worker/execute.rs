@@ -5,7 +5,8 @@ use crate::entry::{Entry, Work};
 use crate::fiber::Fiber;
 use crate::join_stack::Stolen;
 use crate::root::start_apart;
-use crate::task::{self, JoinError, Running};
+use crate::task::{self, Header, JoinError, Running};
+use std::ptr::NonNull;
 
 impl Owner {
     /// Says what the branch belongs to that was just stolen: [`Owner::execute`] follows with it.
@@ -26,7 +27,7 @@ impl Owner {
             Work::Task(header) => {
                 // SAFETY: this thread now owns the entry's reference to the task.
                 match unsafe { header.as_ref() }.stack_size() {
-                    Some(size) if size > fiber.stack_size() => start_apart(self, header, size),
+                    Some(size) if size > fiber.stack_size() => self.start_apart(header, size),
                     // SAFETY: as above.
                     _ => unsafe { task::run_queued(header) },
                 }
@@ -44,6 +45,23 @@ impl Owner {
             // SAFETY: an entry is taken once.
             Work::Future(future) => unsafe { task::poll_queued(self, fiber, future) },
             Work::Fiber(_) => sateen_base::abort_with("a started fiber was to be started"),
+        }
+    }
+
+    /// Starts a task that wants a larger stack than the caller has.
+    #[cold]
+    fn start_apart(&self, header: NonNull<Header>, size: usize) {
+        let shared = self.shared();
+        let resident = shared.has_resident.is_raised() && self.index() == 0;
+        match resident {
+            false => start_apart(self, header, size),
+            // This thread has no root that could start it. Another worker has.
+            true if shared.regular > 1 => shared.submit_inside(Entry::task(header)),
+            true => {
+                self.counters.out_of_stacks.bump();
+                // SAFETY: this thread owns the entry's reference to the task.
+                unsafe { task::refuse_queued(header, JoinError::OutOfStacks) };
+            }
         }
     }
 

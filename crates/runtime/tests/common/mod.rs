@@ -92,7 +92,8 @@ pub(crate) struct Watchdog(Option<std::sync::mpsc::Sender<()>>);
 
 impl Watchdog {
     /// The message `what` is printed when the time has passed.
-    pub(crate) fn new(what: &'static str) -> Self {
+    pub(crate) fn new(what: &str) -> Self {
+        let what = what.to_owned();
         let (alive, over) = std::sync::mpsc::channel();
         std::thread::spawn(move || {
             let limit = Duration::from_secs(60);
@@ -103,6 +104,12 @@ impl Watchdog {
         });
         Self(Some(alive))
     }
+}
+
+/// Runs `f`, and ends the process if `f` does not end in time.
+pub(crate) fn watched(what: &str, f: impl FnOnce()) {
+    let _dog = Watchdog::new(what);
+    f();
 }
 
 impl Drop for Watchdog {
