@@ -329,7 +329,13 @@ impl Owner {
     #[inline(always)]
     fn set(&self) {
         #[cfg(not(loom))]
-        self.0.store(hook::known_context_id(), Ordering::Relaxed);
+        {
+            let id = hook::known_context_id();
+            // The unlock's locked instruction would wait for a store. A look costs nothing.
+            if self.0.load(Ordering::Relaxed) != id {
+                self.0.store(id, Ordering::Relaxed);
+            }
+        }
     }
 
     fn get(&self) -> u64 {
