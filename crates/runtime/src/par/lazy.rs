@@ -13,6 +13,9 @@ use std::ops::Range;
 /// How long a chunk should take. That is long compared with a look at the clock (about 10 ns), and
 /// short compared with the end of a loop, when the others wait for the last chunk.
 const CHUNK_TIME: Duration = Duration::from_micros(10);
+/// A piece that takes less than one part in so many of that is not halved: about a microsecond,
+/// which a thief needs to come for its half.
+const LEAST_PART: usize = 8;
 
 /// How a loop is cut.
 pub(super) struct Lazy {
@@ -38,11 +41,13 @@ impl Lazy {
         // Held wherever other code of the user's runs meanwhile.
         let mut acc = Held::new(identity());
         let Range { start: mut low, end: high } = range;
+        // Relaxed: a hint. Half of it, for pieces whose items take longer.
+        let learned = self.learned.load(Ordering::Relaxed);
         let (mut chunk, least) = match self.grain {
-            // Relaxed: a hint. Half of it, for pieces whose items take longer.
-            Grain::Auto => ((self.learned.load(Ordering::Relaxed) / 2).max(1), 2),
+            Grain::Auto => ((learned / 2).max(1), (learned / LEAST_PART).max(2)),
             Grain::Fixed(n) => (n.max(1), n.max(1).saturating_mul(2)),
         };
+        let mut before = tsc::now();
         while low < high {
             let left = high - low;
             if left >= least && !on_offer() {
@@ -56,11 +61,12 @@ impl Lazy {
                 return combine(low, b.release());
             }
             let next = low + chunk.min(left);
-            let before = tsc::now();
             acc = Held::new(fold(acc.release(), low..next));
             low = next;
             if self.grain == Grain::Auto && left >= chunk {
-                chunk = self.resize(chunk, tsc::now().saturating_sub(before));
+                let now = tsc::now();
+                chunk = self.resize(chunk, now.saturating_sub(before));
+                before = now;
             }
         }
         acc.release()
@@ -68,7 +74,9 @@ impl Lazy {
 
     #[inline]
     fn resize(&self, chunk: usize, ticks: u64) -> usize {
-        let new = if ticks < self.chunk_ticks / 2 {
+        let new = if ticks < self.chunk_ticks / 16 {
+            chunk.saturating_mul(8)
+        } else if ticks < self.chunk_ticks / 2 {
             chunk.saturating_mul(2)
         } else if ticks > self.chunk_ticks * 2 {
             (chunk / 2).max(1)

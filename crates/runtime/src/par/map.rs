@@ -3,6 +3,7 @@
 use super::{Grain, lazy::Lazy};
 use crate::unwind::discard;
 use std::marker::PhantomData;
+use std::mem::MaybeUninit;
 
 /// An address that several workers may write behind, at disjoint places.
 struct Base<T>(*mut T);
@@ -84,10 +85,11 @@ where
             }
             if !std::mem::needs_drop::<R>() {
                 // No result has to be dropped after a panic, so none is counted before the end.
-                for (index, item) in piece.clone().zip(&items[piece.clone()]) {
-                    let value = f(item);
-                    // SAFETY: within the capacity, and each index is visited once.
-                    unsafe { base.at(index).write(value) };
+                let places: *mut MaybeUninit<R> = base.at(piece.start).cast();
+                // SAFETY: within the capacity, and each index is visited once.
+                let places = unsafe { std::slice::from_raw_parts_mut(places, piece.len()) };
+                for (place, item) in places.iter_mut().zip(&items[piece.clone()]) {
+                    place.write(f(item));
                 }
                 part.len += piece.len();
                 return part;
