@@ -68,6 +68,17 @@ run_program() {
     done
 }
 
+# Runs the doc tests of the package in folder $1, once, unless ONLY picks tests.
+doc_tests() {
+    [ -z "$only" ] || return 0
+    if (cd "$1" && cargo test --doc) >"$out/doc.log" 2>&1; then
+        sed -n "s|^test result|doc tests of $(basename "$1")|p" "$out/doc.log"
+    else
+        failed=$((failed + 1))
+        echo "FAILED doc tests of $(basename "$1"): see $out/doc.log"
+    fi
+}
+
 # The tests inside of rayon-core name modules of that crate. Here they find others in their places.
 make_core() {
     local core=$1 harness=$out/core
@@ -146,10 +157,7 @@ suite_core() {
     for program in $(programs "$out/core"); do
         run_program "$program" "$out/core"
     done
-    if [ -z "$only" ]; then
-        echo "doc tests:"
-        (cd "$out/core" && cargo test --doc 2>/dev/null) | grep '^test result' || failed=$((failed + 1))
-    fi
+    doc_tests "$out/core"
 }
 
 suite_rayon() {
@@ -175,6 +183,7 @@ END
     for program in $(programs "$out/rayon"); do
         run_program "$program" "$out/rayon"
     done
+    doc_tests "$out/rayon"
 }
 
 mkdir -p "$out"

@@ -12,10 +12,10 @@ use std::ops::Range;
 
 /// How long a chunk should take. That is long compared with a look at the clock (about 10 ns), and
 /// short compared with the end of a loop, when the others wait for the last chunk.
-const CHUNK_TIME: Duration = Duration::from_micros(10);
+const CHUNK_TIME: Duration = Duration::from_micros(5);
 /// A piece that takes less than one part in so many of that is not halved: about a microsecond,
 /// which a thief needs to come for its half.
-const LEAST_PART: usize = 8;
+const LEAST_PART: usize = 4;
 
 /// How a loop is cut.
 pub(super) struct Lazy {

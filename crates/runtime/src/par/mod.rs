@@ -14,7 +14,7 @@ use std::ops::Range;
 /// How many iterations a loop does before it looks whether another worker wants a share.
 ///
 /// [`Grain::Auto`] finds the number by itself. A loop keeps one half of what is left on offer,
-/// works the other half off in chunks of about ten microseconds, and halves again when the offer
+/// works the other half off in chunks of about five microseconds, and halves again when the offer
 /// was taken. So a loop that gets no help is split only a logarithmic number of times.
 ///
 /// Source: lazy binary splitting, Tzannes et al. 2010, with chunks sized by time.
