@@ -2,10 +2,12 @@
 
 use crate::blocking;
 use crate::build_error::BuildError;
+use crate::cells::Cells;
 use crate::current_thread::CurrentThread;
 use crate::forked;
 use crate::hooks::Hooks;
 use crate::overflow;
+use crate::own_thread::{THREAD_OVERHEAD, Threads};
 use crate::policy::{self, Scheduling, call_user};
 use crate::report::Watch;
 use crate::resident::Resident;
@@ -13,10 +15,8 @@ use crate::runtime::Runtime;
 use crate::shared::{Setup, Shared};
 use crate::sleepers::Alarm;
 use crate::stack::{DEFAULT_STACK, PooledStacks, StackAllocator, StackSize, Stacks};
-use crate::substitutes::Substitutes;
-use crate::switch::{THREAD_OVERHEAD, Threads};
+use crate::substitutes::{Names, Substitutes, default_name};
 use crate::unwind::DiscardOnDrop;
-use crate::worker::WorkerCell;
 use crate::worker_thread::{WorkerThread, start_thread};
 use sateen_base::prim::Arc;
 use sateen_base::prim::time::{Duration, Instant};
@@ -34,8 +34,9 @@ pub(crate) const STRICT_VARIABLE: &str = "SATEEN_STRICT";
 
 /// How long a failed build waits for the threads it has started.
 const ABANDON_TIMEOUT: Duration = Duration::from_secs(5);
-/// The most substitutes by default.
+/// The most substitutes by default, and in a strict runtime.
 const SUBSTITUTES: usize = 4;
+const STRICT_SUBSTITUTES: usize = 1024;
 const DEFAULT_SPIN: Duration = Duration::from_micros(50);
 
 type NameFn = Box<dyn Fn(usize) -> String>;
@@ -44,7 +45,7 @@ type SpawnFn = Box<dyn FnMut(WorkerThread) -> io::Result<()>>;
 /// Settings of a runtime; see [`Runtime::builder`].
 pub struct Builder {
     workers: Option<usize>,
-    name: NameFn,
+    name: Option<NameFn>,
     hooks: Hooks,
     spawn: SpawnFn,
     pin: bool,
@@ -82,7 +83,7 @@ impl Default for Builder {
     fn default() -> Self {
         Self {
             workers: None,
-            name: Box::new(|index| format!("sateen-{index}")),
+            name: None,
             hooks: Hooks::default(),
             spawn: Box::new(start_thread),
             pin: false,
@@ -119,7 +120,7 @@ impl Builder {
     /// `name` is called on the building thread before any thread starts, for substitutes too. A
     /// name with a NUL is a [`BuildError::Name`].
     pub fn thread_name(mut self, name: impl Fn(usize) -> String + 'static) -> Self {
-        self.name = Box::new(name);
+        self.name = Some(Box::new(name));
         self
     }
 
@@ -390,9 +391,8 @@ impl Builder {
         fence::is_asymmetric();
         forked::watch();
         overflow::install();
-        let policies = policy::for_workers(policy::round_robin().0, 1);
-        let workers =
-            policies.into_iter().enumerate().map(|(i, p)| WorkerCell::new(i, p)).collect();
+        let (policies, _) = policy::for_workers(policy::round_robin().0, 1);
+        let workers = Cells::new(policies, 0, None);
         let alarm = self.on_arrival.map(|arrival| {
             let arrival = DiscardOnDrop::new(arrival);
             let call = move |_: usize| call_user("an arrival callback panicked", &*arrival);
@@ -407,7 +407,7 @@ impl Builder {
             alarm,
             watch: None,
             blocking: self.blocking,
-            substitutes: Substitutes::new(Vec::new()),
+            substitutes: Substitutes::new(0, Names::Default),
         };
         let mut shared = Shared::new(workers, stacks, setup);
         shared.pumped = true;
@@ -461,28 +461,36 @@ impl Builder {
         fence::is_asymmetric();
         forked::watch();
         overflow::install();
-        let strict = !self.compat && self.strict | strict_by_variable()?;
+        let custom = self.policy.0.is_custom();
+        if self.strict && custom {
+            return Err(BuildError::StrictPolicy);
+        }
+        let strict = !self.compat && self.strict | (strict_by_variable()? && !custom);
+        let policy = if strict { self.policy.0.strict() } else { self.policy.0 };
         let overhead = if strict { THREAD_OVERHEAD } else { 0 };
         let stacks = make_stacks(self.stacks, self.stack_size, self.max_stacks, count, overhead)?;
-        let moves_work = self.policy.0.moves_work();
+        let moves_work = policy.moves_work();
+        let by_default = if strict { STRICT_SUBSTITUTES } else { SUBSTITUTES.min(count) };
         let substitutes = match moves_work && !resident {
-            true => self.substitutes.unwrap_or(SUBSTITUTES.min(count)).min(MAX_WORKERS - count),
+            true => self.substitutes.unwrap_or(by_default).min(MAX_WORKERS - count),
             false => 0,
         };
-        let mut names = (0..count + substitutes).map(&self.name).collect::<Vec<_>>();
-        if let Some(worker) = names.iter().position(|name| name.contains('\0')) {
-            return Err(BuildError::Name { worker, name: names.swap_remove(worker) });
-        }
-        let substitutes = Substitutes::new(names.split_off(count));
-        let policies = policy::for_workers(self.policy.0, count + substitutes.count());
+        // There each of them runs its tasks on its thread's stack, and keeps it.
+        let most = if strict { most_threads(self.max_stacks) - count } else { usize::MAX };
+        let substitutes = substitutes.min(most);
+        let (names, rest) = self.name.map_or_else(
+            || Ok(((0..count).map(default_name).collect(), Names::Default)),
+            |name| names(&name, count, substitutes),
+        )?;
+        let substitutes = Substitutes::new(substitutes, rest);
+        let (policies, make) = policy::for_workers(policy, count);
         let alarm = policy::alarm(&policies);
-        let workers =
-            policies.into_iter().enumerate().map(|(i, p)| WorkerCell::new(i, p)).collect();
+        let workers = Cells::new(policies, substitutes.count(), make);
         let watch = self.report_blocked.then(Watch::new);
         let threads = strict.then(Threads::new);
         let setup = Setup {
             threads,
-            keeps_threads: self.keep_threads,
+            keeps_threads: self.keep_threads || strict,
             moves_work,
             hooks: self.hooks,
             spin: self.spin,
@@ -509,6 +517,21 @@ impl Builder {
         resident.into_iter().for_each(|resident| resident.enter(&shared));
         Ok(Runtime::new(shared))
     }
+}
+
+/// As many threads as may have a stack each.
+fn most_threads(stacks: usize) -> usize {
+    stacks.min(os::thread_limit().unwrap_or(usize::MAX))
+}
+
+/// The names of the regular workers' threads, and of `more`.
+fn names(name: &NameFn, count: usize, more: usize) -> Result<(Vec<String>, Names), BuildError> {
+    let mut names = (0..count + more).map(name).collect::<Vec<_>>();
+    if let Some(worker) = names.iter().position(|name| name.contains('\0')) {
+        return Err(BuildError::Name { worker, name: names.swap_remove(worker) });
+    }
+    let rest = names.split_off(count);
+    Ok((names, Names::Given(rest)))
 }
 
 /// Threads that are being started. Its drop ends those that have been.

@@ -297,13 +297,14 @@ impl Owner {
         // SAFETY: the tag is an activation. It waits for the job that the lock keeps there, as does
         // each one further up.
         let wanted = |tag: *const ()| unsafe { under.covers(tag.cast()) };
-        let workers = self.shared().workers();
-        let start = self.random(workers.len());
-        for i in 0..workers.len() {
-            let victim = &workers[(start + i) % workers.len()];
-            if victim.index() == self.index() {
+        let workers = &self.shared().workers;
+        let count = workers.len();
+        let start = self.random(count);
+        for i in 0..count {
+            let victim = workers.get((start + i) % count);
+            let Some(victim) = victim.filter(|victim| victim.index() != self.index()) else {
                 continue;
-            }
+            };
             let stolen = victim.current_fiber().and_then(|running| {
                 offer::steal_if(running.join_stack(), victim.requests(), wanted)
             });

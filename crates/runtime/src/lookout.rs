@@ -73,7 +73,7 @@ struct CpuTime {
 
 impl CpuTime {
     fn of(shared: &Shared) -> Self {
-        let times = shared.workers().iter().filter_map(|worker| worker.clock.get()?.time());
+        let times = shared.workers.iter().filter_map(|worker| worker.clock.get()?.time());
         Self { at: Instant::now(), used: times.sum() }
     }
 

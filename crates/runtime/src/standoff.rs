@@ -104,7 +104,7 @@ pub(crate) fn enter<T>(
         Work::Scoped(job) => pieces.contains(&unsafe { scope::piece_of(job) }),
         _ => false,
     };
-    let regular = target.workers[..target.regular].iter();
+    let regular = target.workers.regular().iter();
     let posted = regular.filter(|worker| worker.has_posted(mine)).map(|worker| worker.index());
     let workers = (target.substitutes.count() == 0).then_some(target.regular);
     let wait = Wait {

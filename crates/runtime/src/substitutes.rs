@@ -25,33 +25,45 @@ const ACTIVE: u8 = 1;
 const RETIRING: u8 = 2;
 const DORMANT: u8 = 3;
 
+#[derive(Default)]
 struct Slot {
     /// Changes under the lock.
     state: AtomicU8,
     parker: ThreadParker,
-    name: String,
+}
+
+/// What changes under the lock, besides the states.
+#[derive(Default)]
+struct Counts {
+    /// How many workers are blocked.
+    blocked: usize,
+    /// How many slots have been in use: the first ones.
+    used: usize,
+}
+
+/// The names of the threads.
+pub(crate) enum Names {
+    Default,
+    Given(Vec<String>),
 }
 
 /// See the [module's documentation](self).
 pub(crate) struct Substitutes {
-    /// How many workers are blocked.
-    blocked: SpinLock<usize>,
+    counts: SpinLock<Counts>,
     /// How many substitutes are `ACTIVE`. Changes under the lock.
     active: AtomicUsize,
-    /// How many slots have had a thread: the first ones.
-    born: AtomicUsize,
     slots: Box<[Slot]>,
+    names: Names,
 }
 
 impl Substitutes {
-    /// One substitute for each name of a thread.
-    pub(crate) fn new(names: Vec<String>) -> Self {
-        let slot = |name| Slot { state: AtomicU8::new(UNBORN), parker: ThreadParker::new(), name };
+    /// As many as `count`. [`Names::Given`] has a name for each.
+    pub(crate) fn new(count: usize, names: Names) -> Self {
         Self {
-            blocked: SpinLock::new(0),
+            counts: SpinLock::new(Counts::default()),
             active: AtomicUsize::new(0),
-            born: AtomicUsize::new(0),
-            slots: names.into_iter().map(slot).collect(),
+            slots: (0..count).map(|_| Slot::default()).collect(),
+            names,
         }
     }
 
@@ -59,14 +71,9 @@ impl Substitutes {
         self.slots.len()
     }
 
-    /// How many have ever worked. Recent.
-    pub(crate) fn born(&self) -> usize {
-        // Ordering: Relaxed, a figure. The same holds for the others outside of the lock.
-        self.born.load(Ordering::Relaxed)
-    }
-
     /// How many work like any worker. Recent.
     pub(crate) fn active(&self) -> usize {
+        // Ordering: Relaxed, a figure.
         self.active.load(Ordering::Relaxed)
     }
 
@@ -76,14 +83,13 @@ impl Substitutes {
             return;
         }
         let (slot, before) = {
-            let mut blocked = self.blocked.lock();
-            *blocked += 1;
-            let active = self.active();
-            // A started substitute before one without a thread.
-            let free = [RETIRING, DORMANT, UNBORN].iter().find_map(|&state| {
-                self.slots.iter().position(|slot| slot.is(state)).zip(Some(state))
-            });
-            let Some((slot, before)) = free.filter(|_| active < *blocked) else { return };
+            let mut counts = self.counts.lock();
+            counts.blocked += 1;
+            if self.active() >= counts.blocked {
+                return;
+            }
+            let Some((slot, before)) = self.find_free(counts.used) else { return };
+            counts.used = counts.used.max(slot + 1);
             if before != RETIRING {
                 shared.recall(slot);
             }
@@ -99,27 +105,47 @@ impl Substitutes {
         }
     }
 
+    /// A substitute that is not active, with its state. One that has a thread comes first.
+    fn find_free(&self, used: usize) -> Option<(usize, u8)> {
+        let find =
+            |state| Some((self.slots[..used].iter().position(|slot| slot.is(state))?, state));
+        let unused = || (used < self.slots.len()).then_some((used, UNBORN));
+        [RETIRING, DORMANT, UNBORN].into_iter().find_map(find).or_else(unused)
+    }
+
     #[cold]
     fn start(&self, shared: &Arc<Shared>, slot: usize) {
+        shared.workers.make(slot);
         let (index, body) = (shared.regular + slot, Arc::clone(shared));
         // Before its thread may end.
         shared.thread_starts();
-        self.born.fetch_max(slot + 1, Ordering::Relaxed);
-        let thread = thread::Builder::new().name(self.slots[slot].name.clone());
+        let name = match &self.names {
+            Names::Default => default_name(index),
+            Names::Given(names) => names[slot].clone(),
+        };
+        let mut thread = thread::Builder::new().name(name);
+        if let Some(size) = shared.thread_size() {
+            thread = thread.stack_size(size);
+        }
         let run = move || {
-            root::worker_main(Arc::clone(&body), index);
+            match body.own_stack() {
+                Ok(own) => root::worker_main(Arc::clone(&body), index, own),
+                Err(_) => body.substitutes.give_up(&body, slot),
+            }
             body.thread_exited();
         };
         let started = sateen_base::os::before_thread().and_then(|()| thread.spawn(run));
         if started.is_err() {
-            // The others go on alone.
-            shared.leave_out(index);
-            {
-                let _blocked = self.blocked.lock();
-                self.set(slot, UNBORN);
-            }
+            self.give_up(shared, slot);
             shared.thread_exited();
         }
+    }
+
+    /// There is no thread, or no memory, for substitute `slot`. The others go on alone.
+    fn give_up(&self, shared: &Shared, slot: usize) {
+        shared.leave_out(shared.regular + slot);
+        let _counts = self.counts.lock();
+        self.set(slot, UNBORN);
     }
 
     /// The calling worker is blocked no more.
@@ -127,17 +153,18 @@ impl Substitutes {
         if self.slots.is_empty() {
             return;
         }
-        let surplus = {
-            let mut blocked = self.blocked.lock();
-            *blocked -= 1;
-            if self.active() <= *blocked {
+        let used = {
+            let mut counts = self.counts.lock();
+            counts.blocked -= 1;
+            if self.active() <= counts.blocked {
                 return;
             }
-            self.slots.iter().position(|slot| slot.is(ACTIVE))
+            counts.used
         };
-        // If it sleeps, it should not be among those that are woken for work. A worker announces
-        // its sleep and looks then; the lock orders the looks, so one of the two sees the other.
-        surplus.map(|slot| shared.sleep.notify(shared.regular + slot));
+        // One that sleeps should not be among those that are woken for work. A worker announces its
+        // sleep and looks then; the lock orders the looks, so one of the two sees the other.
+        let active = self.slots[..used].iter().enumerate().filter(|(_, slot)| slot.is(ACTIVE));
+        active.map(|(slot, _)| shared.regular + slot).any(|index| shared.sleep.notify(index));
     }
 
     /// Whether substitute `slot`, the caller, is to take nothing new.
@@ -145,8 +172,8 @@ impl Substitutes {
         if !self.slots[slot].is(ACTIVE) {
             return true;
         }
-        let blocked = self.blocked.lock();
-        let surplus = self.active() > *blocked;
+        let counts = self.counts.lock();
+        let surplus = self.active() > counts.blocked;
         if surplus {
             self.set(slot, RETIRING);
         }
@@ -162,7 +189,7 @@ impl Substitutes {
     /// stopped.
     pub(crate) fn lie_down(&self, slot: usize, shared: &Shared) {
         {
-            let _blocked = self.blocked.lock();
+            let _counts = self.counts.lock();
             if !self.slots[slot].is(RETIRING) || !shared.dismiss(slot) {
                 return;
             }
@@ -188,6 +215,11 @@ impl Substitutes {
         let active = self.active() + usize::from(state == ACTIVE) - usize::from(before == ACTIVE);
         self.active.store(active, Ordering::Relaxed);
     }
+}
+
+/// The name of worker `index`'s thread where the builder was given none.
+pub(crate) fn default_name(index: usize) -> String {
+    format!("sateen-{index}")
 }
 
 impl Slot {

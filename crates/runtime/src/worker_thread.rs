@@ -11,10 +11,16 @@ use std::io;
 pub(crate) fn start_thread(worker: WorkerThread) -> io::Result<()> {
     // The root runs no user code but hooks.
     os::before_thread()?;
-    thread::Builder::new().name(worker.name().to_owned()).spawn(|| worker.run()).map(drop)
+    let mut thread = thread::Builder::new().name(worker.name().to_owned());
+    if let Some(size) = worker.life.shared.thread_size() {
+        thread = thread.stack_size(size);
+    }
+    thread.spawn(|| worker.run()).map(drop)
 }
 
 /// A worker that waits for a thread; see [`Builder::spawn_handler`](crate::Builder::spawn_handler).
+///
+/// In a [strict](crate::Builder::strict) runtime the worker's tasks run on the thread's own stack.
 ///
 /// Dropped without [`WorkerThread::run`], it leaves the runtime, and each broadcast, one worker
 /// short. A runtime whose workers are all dropped like this is shut down, and what it had accepted
@@ -90,10 +96,18 @@ impl WorkerThread {
             drop(os::pin_current_thread(core));
         }
         self.life.shared.wait_started();
+        let own = match self.life.shared.own_stack() {
+            Ok(own) => own,
+            Err(error) => {
+                // The runtime is a worker short.
+                eprintln!("sateen: worker {} does not run: {error}", self.index());
+                return;
+            }
+        };
         self.life.ran = true;
         // The thread may work for another runtime, in a call that blocks.
         let before = context::with(|c| c.join_runtime(Arc::as_ptr(&self.life.shared)));
-        root::worker_main(Arc::clone(&self.life.shared), self.life.index);
+        root::worker_main(Arc::clone(&self.life.shared), self.life.index, own);
         drop(self);
         // From now on the thread does not work for the runtime.
         context::with(|c| c.join_runtime(before));

@@ -225,7 +225,7 @@ impl Part {
 impl Shared {
     /// The fibers that something runs on, by worker.
     fn live_fibers(&self) -> Vec<Vec<Arc<Fiber>>> {
-        let mut lists: Vec<Vec<Arc<Fiber>>> = self.workers.iter().map(|_| Vec::new()).collect();
+        let mut lists: Vec<Vec<Arc<Fiber>>> = (0..self.regular).map(|_| Vec::new()).collect();
         let mut chunk = Vec::with_capacity(CHUNK);
         let mut at = 0;
         loop {
@@ -242,6 +242,9 @@ impl Shared {
             }
             for fiber in chunk.drain(..) {
                 let index = fiber.worker().index();
+                if index >= lists.len() {
+                    lists.resize_with(index + 1, Vec::new);
+                }
                 lists[index].push(fiber);
             }
             if at == usize::MAX {

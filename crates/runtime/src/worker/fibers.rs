@@ -27,7 +27,7 @@ impl Owner {
     /// Lets others take all that the worker has to give, before it turns to something else or to
     /// nothing.
     #[inline]
-    pub(super) fn publish(&self, fiber: &Fiber) {
+    pub(crate) fn publish(&self, fiber: &Fiber) {
         if fiber.join_stack().publish_for_suspension() {
             self.list_branches(fiber);
         }
