@@ -77,18 +77,19 @@ impl Substitutes {
         self.active.load(Ordering::Relaxed)
     }
 
-    /// The calling worker is about to block: a substitute takes over, if one is left.
-    pub(crate) fn block(&self, shared: &Arc<Shared>) {
+    /// The calling worker is about to block: a substitute takes over, if one is left. Returns
+    /// whether one begins to.
+    pub(crate) fn block(&self, shared: &Arc<Shared>) -> bool {
         if self.slots.is_empty() {
-            return;
+            return false;
         }
         let (slot, before) = {
             let mut counts = self.counts.lock();
             counts.blocked += 1;
             if self.active() >= counts.blocked {
-                return;
+                return false;
             }
-            let Some((slot, before)) = self.find_free(counts.used) else { return };
+            let Some((slot, before)) = self.find_free(counts.used) else { return false };
             counts.used = counts.used.max(slot + 1);
             if before != RETIRING {
                 shared.recall(slot);
@@ -103,6 +104,7 @@ impl Substitutes {
                 shared.sleep.notify(shared.regular + slot);
             }
         }
+        true
     }
 
     /// A substitute that is not active, with its state. One that has a thread comes first.

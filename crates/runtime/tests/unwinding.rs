@@ -124,7 +124,10 @@ fn many_wait_in_their_unwinding() {
         while waiting.load(SeqCst) < count {
             std::thread::yield_now();
         }
-        rt.broadcast(|_| assert!(!panicking()));
+        if !common::strict() {
+            // There a worker comes to its share when its task has ended.
+            rt.broadcast(|_| assert!(!panicking()));
+        }
         go.set();
         tasks.into_iter().for_each(|task| task.join().expect("unwound"));
     });

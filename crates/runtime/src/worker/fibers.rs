@@ -4,7 +4,15 @@ use super::{After, HUNGRY, Owner, Pop, Push};
 use crate::context;
 use crate::entry::Entry;
 use crate::fiber::{Fiber, Switched};
+use sateen_base::prim::time::{Duration, Instant};
 use sateen_base::prim::{Ordering, thread};
+
+/// How long a yield in a strict runtime waits at most until a substitute has started something: one
+/// that has just been woken or made, or one that was at work before.
+const TURN: Duration = Duration::from_millis(5);
+const SHORT_TURN: Duration = Duration::from_micros(100);
+/// How often it looks.
+const TURN_LOOK: Duration = Duration::from_micros(10);
 
 impl Owner {
     /// Switches away from `fiber`, whose park word says `PARKED`, until it has been made ready.
@@ -48,7 +56,7 @@ impl Owner {
     #[inline(always)]
     pub(crate) fn yield_now(&self, fiber: &Fiber) {
         if fiber.keeps_thread() {
-            return thread::yield_now();
+            return self.yield_thread(fiber);
         }
         self.take_inbox();
         if self.ready.get() == 0 {
@@ -59,6 +67,30 @@ impl Owner {
         }
         self.resume(fiber, After::Yield);
         self.leave(fiber);
+    }
+
+    /// Gives way without leaving the thread. In a strict runtime a substitute starts what waits to
+    /// start and finds no worker.
+    #[cold]
+    fn yield_thread(&self, fiber: &Fiber) {
+        thread::yield_now();
+        let shared = self.shared();
+        if !shared.is_strict() {
+            return;
+        }
+        self.publish(fiber);
+        let others_look = || shared.sleep.has_sleepers() || shared.sleep.searching() != 0;
+        if !shared.has_stealable() || others_look() {
+            return;
+        }
+        let started = || shared.workers.iter().fold(0, |sum: u64, w| sum.wrapping_add(w.started()));
+        let before = started();
+        let begins = shared.substitutes.block(shared);
+        let end = Instant::now() + if begins { TURN } else { SHORT_TURN };
+        while started() == before && shared.has_stealable() && Instant::now() < end {
+            thread::sleep(TURN_LOOK);
+        }
+        shared.substitutes.unblock(shared);
     }
 
     /// Runs `entry` now, on another stack; the caller goes on in its turn. A caller that keeps its
