@@ -90,6 +90,9 @@ pub(crate) struct Fiber {
     naps: Cell<u32>,
     /// Since when it has not helped in the present wait.
     patience: Cell<Patience>,
+    /// How many pieces of work had been started at its last [yield](crate::yield_now), and how many
+    /// yields have seen that number.
+    yields: Cell<(u64, u32)>,
     /// The present wait keeps the thread, which waits at `thread`.
     blocking: AtomicBool,
     thread: ThreadParker,
@@ -141,6 +144,7 @@ impl Fiber {
             has_name: Cell::new(false),
             naps: Cell::new(0),
             patience: Cell::default(),
+            yields: Cell::new((0, 0)),
             blocking: AtomicBool::new(false),
             thread: ThreadParker::new(),
             switch: UnsafeCell::new(None),

@@ -77,26 +77,59 @@ impl Substitutes {
         self.active.load(Ordering::Relaxed)
     }
 
-    /// The calling worker is about to block: a substitute takes over, if one is left. Returns
-    /// whether one begins to.
-    pub(crate) fn block(&self, shared: &Arc<Shared>) -> bool {
+    /// The calling worker is about to block: a substitute takes over, if one is left.
+    pub(crate) fn block(&self, shared: &Arc<Shared>) {
         if self.slots.is_empty() {
-            return false;
+            return;
         }
-        let (slot, before) = {
+        let begins = {
             let mut counts = self.counts.lock();
             counts.blocked += 1;
-            if self.active() >= counts.blocked {
-                return false;
+            match self.active() < counts.blocked {
+                true => self.activate(shared, &mut counts),
+                false => None,
             }
-            let Some((slot, before)) = self.find_free(counts.used) else { return false };
-            counts.used = counts.used.max(slot + 1);
-            if before != RETIRING {
-                shared.recall(slot);
-            }
-            self.set(slot, ACTIVE);
-            (slot, before)
         };
+        begins.inspect(|&slot| self.begin(shared, slot));
+    }
+
+    /// The calling worker gives way: a substitute works for as long as that takes. Unless `forced`,
+    /// that is so only if no other substitute has more to do than those who are blocked have left.
+    /// Returns what [`Substitutes::leave_room`] takes. None: no substitute begins.
+    pub(crate) fn make_room(&self, shared: &Arc<Shared>, forced: bool) -> Option<usize> {
+        let (room, slot) = {
+            let mut counts = self.counts.lock();
+            // So that the substitute is not one too many.
+            let room = (self.active() + 1).saturating_sub(counts.blocked).max(1);
+            if room > 1 && !forced {
+                return None;
+            }
+            let slot = self.activate(shared, &mut counts)?;
+            counts.blocked += room;
+            (room, slot)
+        };
+        self.begin(shared, slot);
+        Some(room)
+    }
+
+    /// The calling worker has given way.
+    pub(crate) fn leave_room(&self, shared: &Shared, room: usize) {
+        self.unblock_all(shared, room);
+    }
+
+    /// Makes a substitute active, which [begins](Self::begin) then. Under the lock.
+    fn activate(&self, shared: &Shared, counts: &mut Counts) -> Option<(usize, u8)> {
+        let (slot, before) = self.find_free(counts.used)?;
+        counts.used = counts.used.max(slot + 1);
+        if before != RETIRING {
+            shared.recall(slot);
+        }
+        self.set(slot, ACTIVE);
+        Some((slot, before))
+    }
+
+    /// Wakes a substitute, or makes its thread.
+    fn begin(&self, shared: &Arc<Shared>, (slot, before): (usize, u8)) {
         match before {
             UNBORN => self.start(shared, slot),
             _ => {
@@ -104,7 +137,6 @@ impl Substitutes {
                 shared.sleep.notify(shared.regular + slot);
             }
         }
-        true
     }
 
     /// A substitute that is not active, with its state. One that has a thread comes first.
@@ -152,12 +184,15 @@ impl Substitutes {
 
     /// The calling worker is blocked no more.
     pub(crate) fn unblock(&self, shared: &Shared) {
-        if self.slots.is_empty() {
-            return;
+        if !self.slots.is_empty() {
+            self.unblock_all(shared, 1);
         }
+    }
+
+    fn unblock_all(&self, shared: &Shared, workers: usize) {
         let used = {
             let mut counts = self.counts.lock();
-            counts.blocked -= 1;
+            counts.blocked -= workers;
             if self.active() <= counts.blocked {
                 return;
             }

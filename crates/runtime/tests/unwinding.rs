@@ -90,9 +90,12 @@ fn others_meanwhile(place: impl Fn() -> Spawn) {
 fn several_wait_in_their_unwinding() {
     let _watchdog = Watchdog::new("unwinding");
     at_all_counts(|rt| {
-        rt.spawn(|| others_meanwhile(|| Spawn::new().on_worker(0)))
-            .join()
-            .expect("as it should be");
+        if !common::strict() {
+            // There a worker starts no other task while one of its own waits.
+            rt.spawn(|| others_meanwhile(|| Spawn::new().on_worker(0)))
+                .join()
+                .expect("as it should be");
+        }
         rt.spawn(|| others_meanwhile(Spawn::new)).join().expect("as it should be");
     });
 }

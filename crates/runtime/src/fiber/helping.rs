@@ -36,6 +36,15 @@ impl Fiber {
         self.patience.take();
     }
 
+    /// Notes a yield that finds that so many pieces of work have been `started`. Returns how many
+    /// before it, in a row, have found the same.
+    pub(crate) fn yields_in_vain(&self, started: u64) -> u32 {
+        let (before, count) = self.yields.get();
+        let count = if before == started { count.saturating_add(1) } else { 0 };
+        self.yields.set((started, count));
+        count
+    }
+
     /// Parks in a wait in which it helps: until something may have come to help with.
     #[cold]
     pub(crate) fn nap(&self) {

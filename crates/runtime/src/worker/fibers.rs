@@ -7,12 +7,12 @@ use crate::fiber::{Fiber, Switched};
 use sateen_base::prim::time::{Duration, Instant};
 use sateen_base::prim::{Ordering, thread};
 
-/// How long a yield in a strict runtime waits at most until a substitute has started something: one
-/// that has just been woken or made, or one that was at work before.
+/// How long a yield in a strict runtime waits at most until a substitute has started something.
 const TURN: Duration = Duration::from_millis(5);
-const SHORT_TURN: Duration = Duration::from_micros(100);
 /// How often it looks.
 const TURN_LOOK: Duration = Duration::from_micros(10);
+/// After so many yields in a row, during which nothing was started, there is one substitute more.
+const PATIENCE: u32 = 3;
 
 impl Owner {
     /// Switches away from `fiber`, whose park word says `PARKED`, until it has been made ready.
@@ -85,12 +85,13 @@ impl Owner {
         }
         let started = || shared.workers.iter().fold(0, |sum: u64, w| sum.wrapping_add(w.started()));
         let before = started();
-        let begins = shared.substitutes.block(shared);
-        let end = Instant::now() + if begins { TURN } else { SHORT_TURN };
+        let forced = fiber.yields_in_vain(before) >= PATIENCE;
+        let Some(room) = shared.substitutes.make_room(shared, forced) else { return };
+        let end = Instant::now() + TURN;
         while started() == before && shared.has_stealable() && Instant::now() < end {
             thread::sleep(TURN_LOOK);
         }
-        shared.substitutes.unblock(shared);
+        shared.substitutes.leave_room(shared, room);
     }
 
     /// Runs `entry` now, on another stack; the caller goes on in its turn. A caller that keeps its
