@@ -41,6 +41,14 @@ struct Counts {
     used: usize,
 }
 
+/// What a worker that gives way has made room with.
+pub(crate) struct Room {
+    /// The substitute that works.
+    pub(crate) slot: usize,
+    /// As many workers count as blocked for it.
+    workers: usize,
+}
+
 /// The names of the threads.
 pub(crate) enum Names {
     Default,
@@ -96,30 +104,30 @@ impl Substitutes {
     /// The calling worker gives way: a substitute works for as long as that takes. Unless `forced`,
     /// that is so only if no other substitute has more to do than those who are blocked have left.
     /// Returns what [`Substitutes::leave_room`] takes. None: no substitute begins.
-    pub(crate) fn make_room(&self, shared: &Arc<Shared>, forced: bool) -> Option<usize> {
-        let (room, slot) = {
+    pub(crate) fn make_room(&self, shared: &Arc<Shared>, forced: bool) -> Option<Room> {
+        let (workers, chosen) = {
             let mut counts = self.counts.lock();
             // So that the substitute is not one too many.
-            let room = (self.active() + 1).saturating_sub(counts.blocked).max(1);
-            if room > 1 && !forced {
+            let workers = (self.active() + 1).saturating_sub(counts.blocked).max(1);
+            if workers > 1 && !forced {
                 return None;
             }
-            let slot = self.activate(shared, &mut counts)?;
-            counts.blocked += room;
-            (room, slot)
+            let chosen = self.activate(shared, &mut counts)?;
+            counts.blocked += workers;
+            (workers, chosen)
         };
-        self.begin(shared, slot);
-        Some(room)
+        self.begin(shared, chosen);
+        Some(Room { slot: chosen.0, workers })
     }
 
     /// The calling worker has given way.
-    pub(crate) fn leave_room(&self, shared: &Shared, room: usize) {
-        self.unblock_all(shared, room);
+    pub(crate) fn leave_room(&self, shared: &Shared, room: Room) {
+        self.unblock_all(shared, room.workers);
     }
 
     /// Makes a substitute active, which [begins](Self::begin) then. Under the lock.
     fn activate(&self, shared: &Shared, counts: &mut Counts) -> Option<(usize, u8)> {
-        let (slot, before) = self.find_free(counts.used)?;
+        let (slot, before) = self.find_free(shared, counts.used)?;
         counts.used = counts.used.max(slot + 1);
         if before != RETIRING {
             shared.recall(slot);
@@ -139,12 +147,18 @@ impl Substitutes {
         }
     }
 
-    /// A substitute that is not active, with its state. One that has a thread comes first.
-    fn find_free(&self, used: usize) -> Option<(usize, u8)> {
+    /// A substitute that is not active, with its state. One that retires has a thread that is awake,
+    /// but may be busy with what it has queued. In a strict runtime that may want a lock that the
+    /// caller holds, so there it comes last.
+    fn find_free(&self, shared: &Shared, used: usize) -> Option<(usize, u8)> {
         let find =
             |state| Some((self.slots[..used].iter().position(|slot| slot.is(state))?, state));
         let unused = || (used < self.slots.len()).then_some((used, UNBORN));
-        [RETIRING, DORMANT, UNBORN].into_iter().find_map(find).or_else(unused)
+        let idle = || find(DORMANT).or_else(|| find(UNBORN)).or_else(unused);
+        match shared.is_strict() {
+            true => idle().or_else(|| find(RETIRING)),
+            false => find(RETIRING).or_else(idle),
+        }
     }
 
     #[cold]

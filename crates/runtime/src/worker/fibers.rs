@@ -88,7 +88,8 @@ impl Owner {
         let forced = fiber.yields_in_vain(before) >= PATIENCE;
         let Some(room) = shared.substitutes.make_room(shared, forced) else { return };
         let end = Instant::now() + TURN;
-        while started() == before && shared.has_stealable() && Instant::now() < end {
+        let works = || shared.substitutes.is_active(room.slot) && shared.has_stealable();
+        while started() == before && works() && Instant::now() < end {
             thread::sleep(TURN_LOOK);
         }
         shared.substitutes.leave_room(shared, room);
