@@ -14,7 +14,7 @@ use crate::resident::Resident;
 use crate::runtime::Runtime;
 use crate::shared::{Setup, Shared};
 use crate::sleepers::Alarm;
-use crate::stack::{DEFAULT_STACK, PooledStacks, StackAllocator, StackSize, Stacks};
+use crate::stack::{BEYOND, DEFAULT_STACK, PooledStacks, StackAllocator, StackSize, Stacks};
 use crate::substitutes::{Names, Substitutes, default_name};
 use crate::unwind::DiscardOnDrop;
 use crate::worker_thread::{WorkerThread, start_thread};
@@ -407,7 +407,7 @@ impl Builder {
             alarm,
             watch: None,
             blocking: self.blocking,
-            substitutes: Substitutes::new(0, Names::Default),
+            substitutes: Substitutes::new(0, 0, Names::Default),
         };
         let mut shared = Shared::new(workers, stacks, setup);
         shared.pumped = true;
@@ -477,12 +477,16 @@ impl Builder {
         };
         // There each of them runs its tasks on its thread's stack, and keeps it.
         let most = if strict { most_threads(self.max_stacks) - count } else { usize::MAX };
+        let reserve = match strict && substitutes > most {
+            true => self.max_stacks.clamp(BEYOND, MAX_WORKERS).min(MAX_WORKERS - count - most),
+            false => 0,
+        };
         let substitutes = substitutes.min(most);
         let (names, rest) = self.name.map_or_else(
             || Ok(((0..count).map(default_name).collect(), Names::Default)),
-            |name| names(&name, count, substitutes),
+            |name| names(&name, count, substitutes + reserve),
         )?;
-        let substitutes = Substitutes::new(substitutes, rest);
+        let substitutes = Substitutes::new(substitutes, reserve, rest);
         let (policies, make) = policy::for_workers(policy, count);
         let alarm = policy::alarm(&policies);
         let workers = Cells::new(policies, substitutes.count(), make);

@@ -90,6 +90,9 @@ pub(crate) struct Fiber {
     naps: Cell<u32>,
     /// Since when it has not helped in the present wait.
     patience: Cell<Patience>,
+    /// Its thread sleeps in a wait: while another thread holds the lock, what lies behind the fiber's
+    /// pointers stays as it is.
+    asleep: SpinLock<bool>,
     /// How many pieces of work had been started at its last [yield](crate::yield_now), and how many
     /// yields have seen that number.
     yields: Cell<(u64, u32)>,
@@ -111,7 +114,9 @@ pub(crate) struct Fiber {
 static FIBERS: AtomicU32 = AtomicU32::new(0);
 
 // SAFETY: other threads use `join_stack`, `park_word`, `next`, `task`, `id`, `wait`, `kept`,
-// `clock`, `blocking` and `thread`, which are Sync. They also use `number`, `shared`, `me` and the
+// `clock`, `blocking`, `thread` and `asleep`, which are Sync. They read what is the fiber's alone
+// under the lock of `asleep`, if that is true: the fiber changes nothing before it has had the lock
+// again. They also use `number`, `shared`, `me` and the
 // `Worker` behind `owner`, which do not change after `new`. That worker lives as long as `shared`.
 // The rest belongs to the worker's thread.
 unsafe impl Send for Fiber {}
@@ -144,6 +149,7 @@ impl Fiber {
             has_name: Cell::new(false),
             naps: Cell::new(0),
             patience: Cell::default(),
+            asleep: SpinLock::new(false),
             yields: Cell::new((0, 0)),
             blocking: AtomicBool::new(false),
             thread: ThreadParker::new(),

@@ -501,6 +501,11 @@ impl Shared {
         self.wake_all();
     }
 
+    /// A number that changes when any worker starts something.
+    pub(crate) fn started(&self) -> u64 {
+        self.workers.iter().fold(0, |sum, worker| sum.wrapping_add(worker.started()))
+    }
+
     /// Whether anything waits that any worker could take.
     pub(crate) fn has_stealable(&self) -> bool {
         !self.injector.is_empty()

@@ -16,6 +16,7 @@
 
 use crate::root;
 use crate::shared::Shared;
+use crate::worker_thread;
 use sateen_base::SpinLock;
 use sateen_base::prim::{Arc, AtomicU8, AtomicUsize, Ordering, thread};
 use sateen_sync::park::ThreadParker;
@@ -60,17 +61,20 @@ pub(crate) struct Substitutes {
     counts: SpinLock<Counts>,
     /// How many substitutes are `ACTIVE`. Changes under the lock.
     active: AtomicUsize,
+    /// The first ones, up to the limit, then a reserve: see [`Substitutes::start_beyond`].
     slots: Box<[Slot]>,
+    limit: usize,
     names: Names,
 }
 
 impl Substitutes {
-    /// As many as `count`. [`Names::Given`] has a name for each.
-    pub(crate) fn new(count: usize, names: Names) -> Self {
+    /// As many as `limit`, and a `reserve`. [`Names::Given`] has a name for each.
+    pub(crate) fn new(limit: usize, reserve: usize, names: Names) -> Self {
         Self {
             counts: SpinLock::new(Counts::default()),
             active: AtomicUsize::new(0),
-            slots: (0..count).map(|_| Slot::default()).collect(),
+            slots: (0..limit + reserve).map(|_| Slot::default()).collect(),
+            limit,
             names,
         }
     }
@@ -127,6 +131,13 @@ impl Substitutes {
 
     /// Makes a substitute active, which [begins](Self::begin) then. Under the lock.
     fn activate(&self, shared: &Shared, counts: &mut Counts) -> Option<(usize, u8)> {
+        if self.active() >= self.limit {
+            return None;
+        }
+        self.activate_any(shared, counts)
+    }
+
+    fn activate_any(&self, shared: &Shared, counts: &mut Counts) -> Option<(usize, u8)> {
         let (slot, before) = self.find_free(shared, counts.used)?;
         counts.used = counts.used.max(slot + 1);
         if before != RETIRING {
@@ -134,6 +145,25 @@ impl Substitutes {
         }
         self.set(slot, ACTIVE);
         Some((slot, before))
+    }
+
+    /// Whether some substitutes work only when all stands still.
+    pub(crate) fn has_reserve(&self) -> bool {
+        self.slots.len() > self.limit
+    }
+
+    /// Work waits and nothing starts, because as many workers are blocked as the limit allows. It
+    /// may be work that they wait for, so one more substitute begins.
+    #[cold]
+    pub(crate) fn start_beyond(&self, shared: &Arc<Shared>) {
+        let begins = {
+            let mut counts = self.counts.lock();
+            match self.active() < counts.blocked {
+                true => self.activate_any(shared, &mut counts),
+                false => None,
+            }
+        };
+        begins.inspect(|&chosen| self.begin(shared, chosen));
     }
 
     /// Wakes a substitute, or makes its thread.
@@ -176,11 +206,12 @@ impl Substitutes {
             thread = thread.stack_size(size);
         }
         let run = move || {
+            worker_thread::begin();
             match body.own_stack() {
                 Ok(own) => root::worker_main(Arc::clone(&body), index, own),
                 Err(_) => body.substitutes.give_up(&body, slot),
             }
-            body.thread_exited();
+            worker_thread::exit_last(body);
         };
         let started = sateen_base::os::before_thread().and_then(|()| thread.spawn(run));
         if started.is_err() {

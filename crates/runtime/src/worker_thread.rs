@@ -5,6 +5,7 @@ use crate::root;
 use crate::shared::Shared;
 use sateen_base::os;
 use sateen_base::prim::{Arc, thread};
+use std::cell::Cell;
 use std::io;
 
 /// Starts a worker's thread the usual way.
@@ -15,7 +16,35 @@ pub(crate) fn start_thread(worker: WorkerThread) -> io::Result<()> {
     if let Some(size) = worker.life.shared.thread_size() {
         thread = thread.stack_size(size);
     }
-    thread.spawn(|| worker.run()).map(drop)
+    thread.spawn(|| worker.run_to_the_end()).map(drop)
+}
+
+/// In a strict runtime tasks leave values in the thread-locals of threads that the runtime has made.
+/// Such a thread has left when these are gone. (A thread that a handler has made may go on.)
+struct Last(Cell<Option<Arc<Shared>>>);
+
+impl Drop for Last {
+    fn drop(&mut self) {
+        if let Some(shared) = self.0.take() {
+            shared.thread_exited();
+        }
+    }
+}
+
+std::thread_local! {
+    /// The thread uses this before any other thread-local, and so destroys it after all others.
+    static LAST: Last = const { Last(Cell::new(None)) };
+}
+
+/// For the first steps of a thread that ends with [`exit_last`].
+pub(crate) fn begin() {
+    LAST.with(|_| ());
+}
+
+/// The calling thread, which runs no task any more, counts as exited once its thread-locals are
+/// gone.
+pub(crate) fn exit_last(shared: Arc<Shared>) {
+    LAST.with(|last| last.0.set(Some(shared)));
 }
 
 /// A worker that waits for a thread; see [`Builder::spawn_handler`](crate::Builder::spawn_handler).
@@ -38,6 +67,8 @@ struct Life {
     shared: Arc<Shared>,
     index: usize,
     ran: bool,
+    /// The thread is the runtime's, to its very end.
+    own: bool,
 }
 
 impl Drop for Life {
@@ -45,7 +76,10 @@ impl Drop for Life {
         if !self.ran {
             self.shared.leave_out(self.index);
         }
-        self.shared.thread_exited();
+        match self.ran && self.own {
+            true => exit_last(Arc::clone(&self.shared)),
+            false => self.shared.thread_exited(),
+        }
     }
 }
 
@@ -57,7 +91,7 @@ impl WorkerThread {
         name: String,
         core: Option<usize>,
     ) -> Self {
-        let life = Life { shared: Arc::clone(shared), index, ran: false };
+        let life = Life { shared: Arc::clone(shared), index, ran: false, own: false };
         Self { life, name, core, builder: thread::current().id() }
     }
 
@@ -75,6 +109,15 @@ impl WorkerThread {
     /// The name that the builder gives the thread.
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// [`WorkerThread::run`] on a thread that is there for nothing else.
+    fn run_to_the_end(mut self) {
+        self.life.own = self.life.shared.is_strict();
+        if self.life.own {
+            begin();
+        }
+        self.run();
     }
 
     /// Runs the worker on the calling thread until the runtime ends.
@@ -108,9 +151,12 @@ impl WorkerThread {
         // The thread may work for another runtime, in a call that blocks.
         let before = context::with(|c| c.join_runtime(Arc::as_ptr(&self.life.shared)));
         root::worker_main(Arc::clone(&self.life.shared), self.life.index, own);
+        let own = self.life.own;
         drop(self);
-        // From now on the thread does not work for the runtime.
-        context::with(|c| c.join_runtime(before));
+        if !own {
+            // From now on the thread does not work for the runtime.
+            context::with(|c| c.join_runtime(before));
+        }
     }
 }
 

@@ -254,29 +254,31 @@ fn what_has_no_substitute_starts_later() {
     }
 }
 
-/// The stacks of a strict runtime are its threads'.
+/// The stacks of a strict runtime are its threads'. What would stand still may exceed the limit.
 #[test]
 fn a_limit_on_stacks_bounds_the_threads() {
     for (workers, stacks) in [(1, 1), (1, 3), (2, 2), (2, 5)] {
         watched(&format!("{stacks} stacks on {workers} workers"), || {
             let rt = strict().workers(workers).max_stacks(stacks).build().expect("a runtime");
-            let (gate, begun) = (Arc::new(Event::new()), Arc::new(AtomicUsize::new(0)));
-            let tasks: Vec<_> = (0..stacks + 3)
-                .map(|_| {
-                    let (gate, begun) = (Arc::clone(&gate), Arc::clone(&begun));
-                    rt.spawn(move || {
-                        begun.fetch_add(1, SeqCst);
-                        gate.wait();
-                    })
-                })
-                .collect();
-            while begun.load(SeqCst) < stacks {
-                std::thread::yield_now();
-            }
-            std::thread::sleep(Duration::from_millis(60));
-            assert_eq!(begun.load(SeqCst), stacks);
-            gate.set();
-            tasks.into_iter().for_each(|task| task.join().expect("it started later"));
+            let (now, most) = (AtomicUsize::new(0), AtomicUsize::new(0));
+            let (now, most) = (&now, &most);
+            rt.scope(|s| {
+                for i in 0..60 {
+                    s.spawn(move |_| {
+                        most.fetch_max(now.fetch_add(1, SeqCst) + 1, SeqCst);
+                        sleep(micros(i % 7 * 50));
+                        now.fetch_sub(1, SeqCst);
+                    });
+                }
+            });
+            assert!(most.load(SeqCst) <= stacks, "{most:?} at once");
+            // Each branch waits for the other, and so do a task and one that comes after it.
+            let (event, other) = (Event::new(), Arc::new(Event::new()));
+            rt.install(|| join(|| event.wait(), || event.set()));
+            let (wait, set) = (Arc::clone(&other), other);
+            let first = rt.spawn(move || wait.wait());
+            rt.spawn(move || set.set()).join().expect("it had a thread");
+            first.join().expect("woken");
             rt.shutdown().expect("an orderly end");
         });
     }

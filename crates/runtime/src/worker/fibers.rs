@@ -83,7 +83,7 @@ impl Owner {
         if !shared.has_stealable() || others_look() {
             return;
         }
-        let started = || shared.workers.iter().fold(0, |sum: u64, w| sum.wrapping_add(w.started()));
+        let started = || shared.started();
         let before = started();
         let forced = fiber.yields_in_vain(before) >= PATIENCE;
         let Some(room) = shared.substitutes.make_room(shared, forced) else { return };
