@@ -71,7 +71,9 @@ impl Watch {
     /// and the workers have been asked; it does not sleep. False: [`Watch::wakes`] follows its
     /// sleep.
     pub(crate) fn rests(&self, shared: &Shared) -> bool {
-        if !self.resting.drain(shared.workers.possible(), || shared.has_work()) || has_timers(shared) {
+        if !self.resting.drain(shared.workers.possible(), || shared.has_work())
+            || has_timers(shared)
+        {
             return false;
         }
         let now = activity(shared);
