@@ -29,7 +29,7 @@ pub const MAX_WORKERS: usize = 65_535;
 pub(crate) const WORKERS_VARIABLE: &str = "SATEEN_WORKERS";
 /// The environment variable that makes all runtimes [strict](Builder::strict) if it is `1`. With
 /// `0`, or without it, each builder decides. (A [`CurrentThread`] is never strict: its tasks need
-/// not be `Send`.)
+/// not be `Send`. Nor is a runtime with a policy of the user's, which may withhold work.)
 pub(crate) const STRICT_VARIABLE: &str = "SATEEN_STRICT";
 
 /// How long a failed build waits for the threads it has started.
@@ -222,6 +222,8 @@ impl Builder {
     /// the work has waited for one second), one piece at a time gets a stack beyond the limit.
     /// There are at most as many of those as the limit says, or 64 if that is more.
     /// [`Runtime::report`](crate::Runtime::report) counts what waits.
+    ///
+    /// In a [strict](Self::strict) runtime this bounds threads, and nothing fails.
     pub fn max_stacks(mut self, stacks: usize) -> Self {
         self.max_stacks = stacks;
         self
@@ -274,27 +276,37 @@ impl Builder {
         self
     }
 
-    /// Gives each task that waits a thread of its own, which it keeps. Tasks are then to
-    /// thread-locals what threads are, and no stack is ever switched. Default: off, unless the
+    /// Gives each task its thread to itself, until it ends. Tasks are then to thread-locals, and to
+    /// locks of `std`, what threads are, and no stack is ever switched. Default: off, unless the
     /// environment variable `SATEEN_STRICT` is 1, which makes every runtime of the process strict.
     ///
     /// This is for code that nests in thread-locals and waits in between, and for initialisers of
     /// thread-locals that wait: without it both can leave a reference to what is gone
-    /// (`SECURITY.md` in the repository). It is also for tools that cannot follow a switch of
-    /// stacks.
+    /// (`SECURITY.md` in the repository). It is for code that holds locks of `std` across waits, and
+    /// for tools that cannot follow a switch of stacks.
     ///
-    /// Of the threads of a worker's tasks only one runs at a time, until it waits for something of
-    /// the runtime. So a task must not hold a lock of `std` across a wait: another task of the
-    /// worker may want it, and block in the system. For that there are
-    /// [`no_suspend`](crate::no_suspend) and [`Builder::keep_threads`], which may be set beside
-    /// this. Then tasks wait as it says, and no stack is ever switched.
+    /// Waits are those of [`Builder::keep_threads`]: on top of a wait runs only what the task waits
+    /// for. For each worker that is blocked by a wait, or in the system, a
+    /// [substitute](Self::substitutes) takes over. There are up to 1,024, unless
+    /// [`Builder::substitutes`] says otherwise. So tasks may wait for tasks that have not started,
+    /// as long as no more than 1,024 wait at once; the others start later.
+    ///
+    /// | What | in a strict runtime |
+    /// |---|---|
+    /// | [`Builder::stack_size`] | is that of the threads; with [`Builder::spawn_handler`], the handler's threads have the stacks that it gives them |
+    /// | [`Spawn::stack_size`](crate::Spawn::stack_size) | a task that asks for more than that has one more thread, for which its worker's waits |
+    /// | [`Builder::max_stacks`] | is the most threads of workers and substitutes. If nothing starts for 40 ms, what waits gets one more: at most as many as the limit says, or 64 if that is more. No task fails for want of one |
+    /// | [`round_robin`](policy::round_robin) | has one queue for all workers |
+    /// | [`custom`](policy::custom) | is a [`BuildError::StrictPolicy`]; the variable does not apply to it |
+    /// | [`yield_now`](crate::yield_now) | a substitute starts what is queued, if nobody else does |
+    /// | work for one worker alone, also of a [broadcast](Runtime::broadcast) | starts when that worker's task has ended; so do not wait for it there |
+    /// | [`Spawn::dispatch`](crate::Spawn::dispatch) | queues the task |
     ///
     /// # Cost
     ///
-    /// Each suspended task takes a thread, which [`Builder::max_stacks`] and the system's limits
-    /// bound. A suspension costs two thread switches, some microseconds, instead of some
-    /// nanoseconds. Where no thread can be had, tasks wait to be started, as without a stack.
-    /// [`Builder::on_start`] and [`Builder::on_exit`] are called on a worker's first thread only.
+    /// Each task that waits takes a thread, and about 14 KiB. A wait costs two thread switches, and
+    /// two more to wake a substitute: some microseconds, instead of some nanoseconds. The first wait
+    /// of a worker makes a thread. Where no thread can be had, tasks start later.
     ///
     /// ```
     /// use std::cell::RefCell;
@@ -332,7 +344,8 @@ impl Builder {
     ///
     /// At most as many tasks wait at once as there are workers and
     /// [substitutes](Self::substitutes); the others start later. So a task must not wait for one
-    /// that has not started, unless it joins that. With [`Builder::strict`] the same holds.
+    /// that has not started, unless it joins that. [`Builder::strict`] is this with up to 1,024
+    /// substitutes.
     ///
     /// # Cost
     /// A wait costs two thread switches, some microseconds, instead of some nanoseconds.
@@ -357,7 +370,8 @@ impl Builder {
     }
 
     /// The most substitutes that work while others are blocked in
-    /// [`no_suspend`](crate::no_suspend), one for each. Default: as many as workers, but at most 4.
+    /// [`no_suspend`](crate::no_suspend), one for each. Default: as many as workers, but at most 4;
+    /// 1,024 in a [strict](Self::strict) runtime.
     ///
     /// A substitute is a worker whose thread is started when it is first needed, not by
     /// [`Builder::spawn_handler`]. Its index follows those of the workers. When the blocked worker

@@ -1,6 +1,8 @@
-//! Substitutes: workers that take over while others are blocked in `no_suspend`.
+//! Substitutes: workers that take over while others are blocked in `no_suspend`, and in runtimes
+//! that keep threads.
 //!
-//! They follow the regular workers in the runtime's list. Their threads start when first needed.
+//! They follow the regular workers in the runtime's list. They are made, with their threads, when
+//! first needed.
 //! The state of one changes under the lock:
 //!
 //! | state | meaning | moved on by |
