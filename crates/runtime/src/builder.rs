@@ -1,5 +1,7 @@
 //! Building a runtime.
 
+mod found;
+
 use crate::blocking;
 use crate::build_error::BuildError;
 use crate::cells::Cells;
@@ -18,6 +20,7 @@ use crate::stack::{BEYOND, DEFAULT_STACK, PooledStacks, StackAllocator, StackSiz
 use crate::substitutes::{Names, Substitutes, default_name};
 use crate::unwind::DiscardOnDrop;
 use crate::worker_thread::{WorkerThread, start_thread};
+use found::{cores_to_pin, default_workers, most_threads, names, strict_by_variable};
 use sateen_base::prim::Arc;
 use sateen_base::prim::time::{Duration, Instant};
 use sateen_base::{fence, os};
@@ -282,8 +285,8 @@ impl Builder {
     ///
     /// This is for code that nests in thread-locals and waits in between, and for initialisers of
     /// thread-locals that wait: without it both can leave a reference to what is gone
-    /// (`SECURITY.md` in the repository). It is for code that holds locks of `std` across waits, and
-    /// for tools that cannot follow a switch of stacks.
+    /// (`SECURITY.md` in the repository). It is for code that holds locks of `std` across waits,
+    /// and for tools that cannot follow a switch of stacks.
     ///
     /// Waits are those of [`Builder::keep_threads`]: on top of a wait runs only what the task waits
     /// for. For each worker that is blocked by a wait, or in the system, a
@@ -291,22 +294,27 @@ impl Builder {
     /// [`Builder::substitutes`] says otherwise. So tasks may wait for tasks that have not started,
     /// as long as no more than 1,024 wait at once; the others start later.
     ///
-    /// | What | in a strict runtime |
-    /// |---|---|
-    /// | [`Builder::stack_size`] | is that of the threads; with [`Builder::spawn_handler`], the handler's threads have the stacks that it gives them |
-    /// | [`Spawn::stack_size`](crate::Spawn::stack_size) | a task that asks for more than that has one more thread, for which its worker's waits |
-    /// | [`Builder::max_stacks`] | is the most threads of workers and substitutes. If nothing starts for 40 ms, what waits gets one more: at most as many as the limit says, or 64 if that is more. No task fails for want of one |
-    /// | [`round_robin`](policy::round_robin) | has one queue for all workers |
-    /// | [`custom`](policy::custom) | is a [`BuildError::StrictPolicy`]; the variable does not apply to it |
-    /// | [`yield_now`](crate::yield_now) | a substitute starts what is queued, if nobody else does |
-    /// | work for one worker alone, also of a [broadcast](Runtime::broadcast) | starts when that worker's task has ended; so do not wait for it there |
-    /// | [`Spawn::dispatch`](crate::Spawn::dispatch) | queues the task |
+    /// In a strict runtime
+    ///
+    /// * [`Builder::stack_size`] is that of the threads. Those of a [`Builder::spawn_handler`] have
+    ///   what it gives them. A task that [asks for more](crate::Spawn::stack_size) has one more
+    ///   thread, for which its worker's waits.
+    /// * [`Builder::max_stacks`] is the most threads of workers and substitutes. If nothing starts
+    ///   for 40 ms, what waits gets one more: at most as many as the limit says, or 64 if that is
+    ///   more. No task fails for want of one.
+    /// * [`yield_now`](crate::yield_now) has a substitute start what is queued, if no other
+    ///   worker does. [`Spawn::dispatch`](crate::Spawn::dispatch) queues the task.
+    /// * Work for one worker alone, also of a [broadcast](Runtime::broadcast), starts when that
+    ///   worker's task has ended. So that task must not wait for it, other than to join it.
+    /// * [`round_robin`](policy::round_robin) has one queue for all workers. A
+    ///   [custom](policy::custom) policy is a [`BuildError::StrictPolicy`], and the variable does
+    ///   not apply to it.
     ///
     /// # Cost
     ///
     /// Each task that waits takes a thread, and about 14 KiB. A wait costs two thread switches, and
-    /// two more to wake a substitute: some microseconds, instead of some nanoseconds. The first wait
-    /// of a worker makes a thread. Where no thread can be had, tasks start later.
+    /// two more to wake a substitute: some microseconds, instead of some nanoseconds. The first
+    /// wait of a worker makes a thread. Where no thread can be had, tasks start later.
     ///
     /// ```
     /// use std::cell::RefCell;
@@ -537,21 +545,6 @@ impl Builder {
     }
 }
 
-/// As many threads as may have a stack each.
-fn most_threads(stacks: usize) -> usize {
-    stacks.min(os::thread_limit().unwrap_or(usize::MAX))
-}
-
-/// The names of the regular workers' threads, and of `more`.
-fn names(name: &NameFn, count: usize, more: usize) -> Result<(Vec<String>, Names), BuildError> {
-    let mut names = (0..count + more).map(name).collect::<Vec<_>>();
-    if let Some(worker) = names.iter().position(|name| name.contains('\0')) {
-        return Err(BuildError::Name { worker, name: names.swap_remove(worker) });
-    }
-    let rest = names.split_off(count);
-    Ok((names, Names::Given(rest)))
-}
-
 /// Threads that are being started. Its drop ends those that have been.
 struct Starting<'a> {
     shared: &'a Shared,
@@ -588,35 +581,4 @@ fn make_stacks(
     let stacks = Stacks::new(allocator, size, stacks, overhead);
     stacks.prove().map_err(BuildError::Stack)?;
     Ok(stacks)
-}
-
-fn default_workers() -> Result<usize, BuildError> {
-    match std::env::var_os(WORKERS_VARIABLE) {
-        None => Ok(os::usable_cores().min(MAX_WORKERS)),
-        Some(value) => {
-            let count = value.to_str().and_then(|v| v.trim().parse::<usize>().ok());
-            count
-                .filter(|n| (1..=MAX_WORKERS).contains(n))
-                .ok_or_else(|| BuildError::Variable(value.to_string_lossy().into_owned()))
-        }
-    }
-}
-
-/// Whether the environment makes all runtimes strict.
-fn strict_by_variable() -> Result<bool, BuildError> {
-    let value = std::env::var_os(STRICT_VARIABLE);
-    match value.as_deref().map(|value| (value.to_str().map(str::trim), value)) {
-        None | Some((Some("0"), _)) => Ok(false),
-        Some((Some("1"), _)) => Ok(true),
-        Some((_, value)) => Err(BuildError::StrictVariable(value.to_string_lossy().into_owned())),
-    }
-}
-
-fn cores_to_pin() -> Result<Vec<usize>, BuildError> {
-    let cores = os::allowed_cores();
-    if cores.is_empty() {
-        let reason = "the system does not tell which cores may be used";
-        return Err(BuildError::Pin(io::Error::new(io::ErrorKind::Unsupported, reason)));
-    }
-    Ok(cores)
 }

@@ -4,10 +4,10 @@
 //! first needed, and loops over all workers go over those that may have been made: the first ones.
 //!
 //! A thread that looks at all workers may miss one that is being made. It is a worker that is about
-//! to sleep or to watch, and so it announces that, fences fully, and then looks at `born`. The maker
-//! raises `born`, fences fully, and starts the thread. So the look sees the new worker, or the new
-//! worker's thread sees what was announced. What a look asks of all workers, a new one is born with:
-//! it answers a request at its first push.
+//! to sleep or to watch, and so it announces that, fences fully, and then looks at `born`. The
+//! maker raises `born`, fences fully, and starts the thread. So the look sees the new worker, or
+//! the new worker's thread sees what was announced. What a look asks of all workers, a new one is
+//! born with: it answers a request at its first push.
 
 use crate::policy::WorkerPolicy;
 use crate::worker::{HUNGRY, WorkerCell};

@@ -90,8 +90,8 @@ pub(crate) struct Fiber {
     naps: Cell<u32>,
     /// Since when it has not helped in the present wait.
     patience: Cell<Patience>,
-    /// Its thread sleeps in a wait: while another thread holds the lock, what lies behind the fiber's
-    /// pointers stays as it is.
+    /// Its thread sleeps in a wait: while another thread holds the lock, what lies behind the
+    /// fiber's pointers stays as it is.
     asleep: SpinLock<bool>,
     /// How many pieces of work had been started at its last [yield](crate::yield_now), and how many
     /// yields have seen that number.

@@ -1,8 +1,8 @@
 //! A thread whose own stack has a fiber's frames.
 //!
 //! The fiber is never suspended, for no other stack could go on on the thread: all its waits keep
-//! the thread. The workers of a strict runtime are such threads, and so is one that becomes a worker
-//! and stays what it was (`resident.rs`).
+//! the thread. The workers of a strict runtime are such threads, and so is one that becomes a
+//! worker and stays what it was (`resident.rs`).
 
 use crate::fiber::Fiber;
 use crate::join_stack::Slot;
@@ -11,8 +11,8 @@ use sateen_base::os::{self, Mapping, StackGuard};
 use std::io;
 use std::ops::Range;
 
-/// Join slots are kept for so many bytes of stack where the system does not tell how many there are.
-/// A guard follows the slots.
+/// Join slots are kept for so many bytes of stack where the system does not tell how many there
+/// are. A guard follows the slots.
 const UNKNOWN: usize = 64 << 20;
 
 /// The calling thread's stack, with join slots for what fits it.

@@ -179,9 +179,9 @@ impl Substitutes {
         }
     }
 
-    /// A substitute that is not active, with its state. One that retires has a thread that is awake,
-    /// but may be busy with what it has queued. In a strict runtime that may want a lock that the
-    /// caller holds, so there it comes last.
+    /// A substitute that is not active, with its state. One that retires has a thread that is
+    /// awake, but may be busy with what it has queued. In a strict runtime that may want a lock
+    /// that the caller holds, so there it comes last.
     fn find_free(&self, shared: &Shared, used: usize) -> Option<(usize, u8)> {
         let find =
             |state| Some((self.slots[..used].iter().position(|slot| slot.is(state))?, state));

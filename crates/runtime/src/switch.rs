@@ -1,7 +1,7 @@
 //! How control goes from a worker's root to a fiber and back: by a switch of stacks.
 //!
-//! In a strict runtime nothing of this happens. There each worker's thread runs its tasks on its own
-//! stack (`own_stack.rs`).
+//! In a strict runtime nothing of this happens. There each worker's thread runs its tasks on its
+//! own stack (`own_stack.rs`).
 
 use crate::announce::{self, Announced};
 use crate::fiber::{Fiber, Switched};

@@ -19,8 +19,8 @@ pub(crate) fn start_thread(worker: WorkerThread) -> io::Result<()> {
     thread.spawn(|| worker.run_to_the_end()).map(drop)
 }
 
-/// In a strict runtime tasks leave values in the thread-locals of threads that the runtime has made.
-/// Such a thread has left when these are gone. (A thread that a handler has made may go on.)
+/// In a strict runtime tasks leave values in the thread-locals of threads that the runtime has
+/// made. Such a thread has left when these are gone. (A thread that a handler has made may go on.)
 struct Last(Cell<Option<Arc<Shared>>>);
 
 impl Drop for Last {

@@ -56,8 +56,8 @@ fn has_timers(shared: &Shared) -> bool {
 /// Reports when the runtime is blocked, without being asked; see
 /// [`Builder::report_blocked`](crate::Builder::report_blocked).
 pub(crate) struct Watch {
-    /// Workers that sleep for good, have no thread, or are dismissed. In a strict runtime also those
-    /// whose tasks wait without a time limit.
+    /// Workers that sleep for good, have no thread, or are dismissed. In a strict runtime also
+    /// those whose tasks wait without a time limit.
     resting: DrainCount,
     /// The activity when workers were last asked.
     asked: AtomicU64,

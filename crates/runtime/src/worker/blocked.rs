@@ -6,8 +6,8 @@ use crate::forked;
 use sateen_base::prim::time::{Duration, Instant};
 use sateen_sync::park::ThreadParker;
 
-/// How long nothing starts, in a strict runtime with a limit on stacks, before what waits may exceed
-/// the limit.
+/// How long nothing starts, in a strict runtime with a limit on stacks, before what waits may
+/// exceed the limit.
 const STANDSTILL: Duration = Duration::from_millis(40);
 
 impl Owner {
