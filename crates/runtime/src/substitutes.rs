@@ -133,8 +133,14 @@ impl Substitutes {
 
     /// Makes a substitute active, which [begins](Self::begin) then. Under the lock.
     fn activate(&self, shared: &Shared, counts: &mut Counts) -> Option<(usize, u8)> {
-        if self.active() >= self.limit {
-            return None;
+        if self.has_reserve() {
+            let used = &self.slots[..counts.used];
+            let awake = used.iter().filter(|slot| slot.is(ACTIVE) || slot.is(RETIRING)).count();
+            if awake >= self.limit {
+                let slot = used.iter().position(|slot| slot.is(RETIRING))?;
+                self.set(slot, ACTIVE);
+                return Some((slot, RETIRING));
+            }
         }
         self.activate_any(shared, counts)
     }
