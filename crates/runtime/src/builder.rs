@@ -534,7 +534,8 @@ impl Builder {
         let mut starting = Starting { shared: &shared, made: 0, waits: !self.compat };
         for (index, name) in names.into_iter().enumerate().skip(resident.iter().len()) {
             let core = (!cores.is_empty()).then(|| cores[index % cores.len()]);
-            let thread = WorkerThread::new(&shared, index, name, core);
+            let stack = shared.reserve_own_stack().map_err(BuildError::Stack)?;
+            let thread = WorkerThread::new(&shared, index, name, core, stack);
             starting.made += 1;
             spawn(thread).map_err(|source| BuildError::Thread { worker: index, source })?;
         }

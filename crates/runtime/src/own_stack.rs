@@ -15,28 +15,47 @@ use std::ops::Range;
 /// are. A guard follows the slots.
 const UNKNOWN: usize = 64 << 20;
 
-/// The calling thread's stack, with join slots for what fits it.
+/// A thread's stack, with join slots for what fits it.
 pub(crate) struct OwnStack {
     /// Where the stack lies, if the system tells.
     place: Option<Range<usize>>,
-    /// A slot for each job that fits it, then a guard. (The stack of a process's first thread may
-    /// have no limit.)
+    /// The slots, then a guard. (The stack of a process's first thread may have no limit.)
     slots: Mapping,
+    /// There is a slot for each job that fits so many bytes.
+    covered: usize,
 }
 
 impl OwnStack {
-    /// That of the calling thread.
+    /// For a thread whose stack has about `size` bytes.
+    ///
+    /// # Errors
+    /// If there is no memory.
+    pub(crate) fn reserve(size: usize) -> io::Result<Self> {
+        let covered = size.min(MAX_STACK);
+        let room = (covered / BYTES_PER_SLOT * size_of::<Slot>()).next_multiple_of(Mapping::PAGE);
+        let slots = Mapping::reserve(room + Mapping::PAGE)?;
+        // SAFETY: nothing uses the new memory.
+        unsafe { slots.guard(room, Mapping::PAGE, StackGuard::default())? };
+        Ok(Self { place: None, slots, covered })
+    }
+
+    /// For the calling thread.
     ///
     /// # Errors
     /// If there is no memory.
     pub(crate) fn prepare() -> io::Result<Self> {
         let place = os::thread_stack();
-        let size = place.as_ref().map_or(UNKNOWN, Range::len).min(MAX_STACK);
-        let room = (size / BYTES_PER_SLOT * size_of::<Slot>()).next_multiple_of(Mapping::PAGE);
-        let slots = Mapping::reserve(room + Mapping::PAGE)?;
-        // SAFETY: nothing uses the new memory.
-        unsafe { slots.guard(room, Mapping::PAGE, StackGuard::default())? };
-        Ok(Self { place, slots })
+        let size = place.as_ref().map_or(UNKNOWN, Range::len);
+        Ok(Self { place, ..Self::reserve(size)? })
+    }
+
+    /// The calling thread's. Without memory for more slots than were reserved, nested work that is
+    /// too deep for them ends the process at their guard.
+    pub(crate) fn of_this_thread(self) -> Self {
+        let place = os::thread_stack();
+        let size = place.as_ref().map_or(UNKNOWN, Range::len);
+        let larger = (size > self.covered).then(|| Self::reserve(size).ok()).flatten();
+        Self { place, ..larger.unwrap_or(self) }
     }
 
     /// Whether the system tells where it lies.

@@ -231,6 +231,11 @@ impl Shared {
         self.is_strict().then(OwnStack::prepare).transpose()
     }
 
+    /// What a worker's thread needs that is yet to be made, if tasks are to run on its stack.
+    pub(crate) fn reserve_own_stack(&self) -> io::Result<Option<OwnStack>> {
+        self.thread_size().map(OwnStack::reserve).transpose()
+    }
+
     /// Hands work in from a thread that is no worker of this runtime.
     pub(crate) fn submit(&self, entry: Entry) -> Result<(), Refused> {
         let inside = self.enter_gate()?;

@@ -1,6 +1,7 @@
 //! A worker that waits for its thread.
 
 use crate::context;
+use crate::own_stack::OwnStack;
 use crate::root;
 use crate::shared::Shared;
 use sateen_base::os;
@@ -58,6 +59,8 @@ pub struct WorkerThread {
     life: Life,
     name: String,
     core: Option<usize>,
+    /// In a strict runtime.
+    stack: Option<OwnStack>,
     /// The thread that makes the others.
     builder: thread::ThreadId,
 }
@@ -84,15 +87,17 @@ impl Drop for Life {
 }
 
 impl WorkerThread {
-    /// Worker `index` of `shared`, to be pinned to `core`. The caller makes the threads.
+    /// Worker `index` of `shared`, to be pinned to `core`, with `stack` in a strict runtime. The
+    /// caller makes the threads.
     pub(crate) fn new(
         shared: &Arc<Shared>,
         index: usize,
         name: String,
         core: Option<usize>,
+        stack: Option<OwnStack>,
     ) -> Self {
         let life = Life { shared: Arc::clone(shared), index, ran: false, own: false };
-        Self { life, name, core, builder: thread::current().id() }
+        Self { life, name, core, stack, builder: thread::current().id() }
     }
 
     /// The runtime that the worker belongs to.
@@ -139,14 +144,7 @@ impl WorkerThread {
             drop(os::pin_current_thread(core));
         }
         self.life.shared.wait_started();
-        let own = match self.life.shared.own_stack() {
-            Ok(own) => own,
-            Err(error) => {
-                // The runtime is a worker short.
-                eprintln!("sateen: worker {} does not run: {error}", self.index());
-                return;
-            }
-        };
+        let own = self.stack.take().map(OwnStack::of_this_thread);
         self.life.ran = true;
         // The thread may work for another runtime, in a call that blocks.
         let before = context::with(|c| c.join_runtime(Arc::as_ptr(&self.life.shared)));
