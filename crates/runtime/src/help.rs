@@ -15,6 +15,7 @@
 use crate::context::here;
 use crate::entry::{Entry, Work};
 use crate::fiber::Fiber;
+use crate::forked;
 use crate::idle::Private;
 use crate::join_stack::Job;
 use crate::latch::Latch;
@@ -223,6 +224,10 @@ impl Owner {
     /// standoff it runs a call instead, whatever that is.
     #[cold]
     pub(crate) fn nap(&self, fiber: &Fiber, target: Option<&Shared>) {
+        if target.is_some_and(Shared::is_orphan) {
+            // What could run it was left in the parent.
+            forked::end_process();
+        }
         let Some((target, patience)) = target.zip(fiber.patience()) else { return fiber.nap() };
         let anything = || fiber.may_help().then(|| self.take_called(&Under::ANYTHING))?;
         let (patience, taken) = standoff::enter(self, fiber, target, patience, anything);

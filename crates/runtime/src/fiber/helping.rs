@@ -10,6 +10,9 @@ use std::ops::Range;
 /// [`DOUBLINGS`] times.
 const NAP: Duration = Duration::from_micros(250);
 const DOUBLINGS: u32 = 5;
+/// The same in a strict runtime, where substitutes take what it could help with, and hundreds of
+/// fibers may wait.
+const STRICT_DOUBLINGS: u32 = 10;
 /// After so many of these sleeps it looks out for [standoffs](crate::standoff).
 const PATIENT: u32 = 2;
 
@@ -50,7 +53,8 @@ impl Fiber {
     pub(crate) fn nap(&self) {
         let naps = self.naps.get();
         self.naps.set(naps + 1);
-        self.block(Some(Instant::now() + NAP * 2u32.pow(naps.min(DOUBLINGS))));
+        let most = if self.shared.is_strict() { STRICT_DOUBLINGS } else { DOUBLINGS };
+        self.block(Some(Instant::now() + NAP * 2u32.pow(naps.min(most))));
     }
 
     /// Runs `f`, work that others left, on top of a wait: the task's mask and limit are not for it.
