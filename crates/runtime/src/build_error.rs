@@ -15,6 +15,8 @@ pub enum BuildError {
     Variable(String),
     /// The environment variable `SATEEN_STRICT` holds this instead of 0 or 1.
     StrictVariable(String),
+    /// The runtime was to be [strict](crate::Builder::strict), and to have a policy of the user's.
+    StrictPolicy,
     /// The stack size, in bytes, is above 1 GiB.
     StackSize(usize),
     /// The name for a worker's thread contains a NUL, which ends names.
@@ -56,6 +58,7 @@ impl std::fmt::Display for BuildError {
             Self::StrictVariable(value) => {
                 write!(f, "{STRICT_VARIABLE}={value} is neither 0 nor 1")
             }
+            Self::StrictPolicy => f.write_str("a strict runtime cannot have a custom policy"),
             Self::StackSize(size) => StackSizeError(*size).fmt(f),
             Self::Name { worker, name } => {
                 write!(f, "cannot name the thread of worker {worker} {name:?}: it contains a NUL")

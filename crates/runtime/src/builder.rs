@@ -1,23 +1,26 @@
 //! Building a runtime.
 
+mod found;
+
 use crate::blocking;
 use crate::build_error::BuildError;
+use crate::cells::Cells;
 use crate::current_thread::CurrentThread;
 use crate::forked;
 use crate::hooks::Hooks;
 use crate::overflow;
+use crate::own_thread::{THREAD_OVERHEAD, Threads};
 use crate::policy::{self, Scheduling, call_user};
 use crate::report::Watch;
 use crate::resident::Resident;
 use crate::runtime::Runtime;
 use crate::shared::{Setup, Shared};
 use crate::sleepers::Alarm;
-use crate::stack::{DEFAULT_STACK, PooledStacks, StackAllocator, StackSize, Stacks};
-use crate::substitutes::Substitutes;
-use crate::switch::{THREAD_OVERHEAD, Threads};
+use crate::stack::{BEYOND, DEFAULT_STACK, PooledStacks, StackAllocator, StackSize, Stacks};
+use crate::substitutes::{Names, Substitutes, default_name};
 use crate::unwind::DiscardOnDrop;
-use crate::worker::WorkerCell;
 use crate::worker_thread::{WorkerThread, start_thread};
+use found::{cores_to_pin, default_workers, most_threads, names, strict_by_variable};
 use sateen_base::prim::Arc;
 use sateen_base::prim::time::{Duration, Instant};
 use sateen_base::{fence, os};
@@ -29,13 +32,14 @@ pub const MAX_WORKERS: usize = 65_535;
 pub(crate) const WORKERS_VARIABLE: &str = "SATEEN_WORKERS";
 /// The environment variable that makes all runtimes [strict](Builder::strict) if it is `1`. With
 /// `0`, or without it, each builder decides. (A [`CurrentThread`] is never strict: its tasks need
-/// not be `Send`.)
+/// not be `Send`. Nor is a runtime with a policy of the user's, which may withhold work.)
 pub(crate) const STRICT_VARIABLE: &str = "SATEEN_STRICT";
 
 /// How long a failed build waits for the threads it has started.
 const ABANDON_TIMEOUT: Duration = Duration::from_secs(5);
-/// The most substitutes by default.
+/// The most substitutes by default, and in a strict runtime.
 const SUBSTITUTES: usize = 4;
+const STRICT_SUBSTITUTES: usize = 1024;
 const DEFAULT_SPIN: Duration = Duration::from_micros(50);
 
 type NameFn = Box<dyn Fn(usize) -> String>;
@@ -44,7 +48,7 @@ type SpawnFn = Box<dyn FnMut(WorkerThread) -> io::Result<()>>;
 /// Settings of a runtime; see [`Runtime::builder`].
 pub struct Builder {
     workers: Option<usize>,
-    name: NameFn,
+    name: Option<NameFn>,
     hooks: Hooks,
     spawn: SpawnFn,
     pin: bool,
@@ -82,7 +86,7 @@ impl Default for Builder {
     fn default() -> Self {
         Self {
             workers: None,
-            name: Box::new(|index| format!("sateen-{index}")),
+            name: None,
             hooks: Hooks::default(),
             spawn: Box::new(start_thread),
             pin: false,
@@ -119,7 +123,7 @@ impl Builder {
     /// `name` is called on the building thread before any thread starts, for substitutes too. A
     /// name with a NUL is a [`BuildError::Name`].
     pub fn thread_name(mut self, name: impl Fn(usize) -> String + 'static) -> Self {
-        self.name = Box::new(name);
+        self.name = Some(Box::new(name));
         self
     }
 
@@ -221,6 +225,8 @@ impl Builder {
     /// the work has waited for one second), one piece at a time gets a stack beyond the limit.
     /// There are at most as many of those as the limit says, or 64 if that is more.
     /// [`Runtime::report`](crate::Runtime::report) counts what waits.
+    ///
+    /// In a [strict](Self::strict) runtime this bounds threads, and nothing fails.
     pub fn max_stacks(mut self, stacks: usize) -> Self {
         self.max_stacks = stacks;
         self
@@ -273,27 +279,42 @@ impl Builder {
         self
     }
 
-    /// Gives each task that waits a thread of its own, which it keeps. Tasks are then to
-    /// thread-locals what threads are, and no stack is ever switched. Default: off, unless the
+    /// Gives each task its thread to itself, until it ends. Tasks are then to thread-locals, and to
+    /// locks of `std`, what threads are, and no stack is ever switched. Default: off, unless the
     /// environment variable `SATEEN_STRICT` is 1, which makes every runtime of the process strict.
     ///
     /// This is for code that nests in thread-locals and waits in between, and for initialisers of
     /// thread-locals that wait: without it both can leave a reference to what is gone
-    /// (`SECURITY.md` in the repository). It is also for tools that cannot follow a switch of
-    /// stacks.
+    /// (`SECURITY.md` in the repository). It is for code that holds locks of `std` across waits,
+    /// and for tools that cannot follow a switch of stacks.
     ///
-    /// Of the threads of a worker's tasks only one runs at a time, until it waits for something of
-    /// the runtime. So a task must not hold a lock of `std` across a wait: another task of the
-    /// worker may want it, and block in the system. For that there are
-    /// [`no_suspend`](crate::no_suspend) and [`Builder::keep_threads`], which may be set beside
-    /// this. Then tasks wait as it says, and no stack is ever switched.
+    /// Waits are those of [`Builder::keep_threads`]: on top of a wait runs only what the task waits
+    /// for. For each worker that is blocked by a wait, or in the system, a
+    /// [substitute](Self::substitutes) takes over. There are up to 1,024, unless
+    /// [`Builder::substitutes`] says otherwise. So tasks may wait for tasks that have not started,
+    /// as long as no more than 1,024 wait at once; the others start later.
+    ///
+    /// In a strict runtime
+    ///
+    /// * [`Builder::stack_size`] is that of the threads. Those of a [`Builder::spawn_handler`] have
+    ///   what it gives them. A task that [asks for more](crate::Spawn::stack_size) has one more
+    ///   thread, for which its worker's waits.
+    /// * [`Builder::max_stacks`] is the most threads of workers and substitutes. If nothing starts
+    ///   for 40 ms, what waits gets one more: at most as many as the limit says, or 64 if that is
+    ///   more. No task fails for want of one.
+    /// * [`yield_now`](crate::yield_now) has a substitute start what is queued, if no other
+    ///   worker does. [`Spawn::dispatch`](crate::Spawn::dispatch) queues the task.
+    /// * Work for one worker alone, also of a [broadcast](Runtime::broadcast), starts when that
+    ///   worker's task has ended. So that task must not wait for it, other than to join it.
+    /// * [`round_robin`](policy::round_robin) has one queue for all workers. A
+    ///   [custom](policy::custom) policy is a [`BuildError::StrictPolicy`], and the variable does
+    ///   not apply to it.
     ///
     /// # Cost
     ///
-    /// Each suspended task takes a thread, which [`Builder::max_stacks`] and the system's limits
-    /// bound. A suspension costs two thread switches, some microseconds, instead of some
-    /// nanoseconds. Where no thread can be had, tasks wait to be started, as without a stack.
-    /// [`Builder::on_start`] and [`Builder::on_exit`] are called on a worker's first thread only.
+    /// Each task that waits takes a thread, and about 14 KiB. A wait costs two thread switches, and
+    /// two more to wake a substitute: some microseconds, instead of some nanoseconds. The first
+    /// wait of a worker makes a thread. Where no thread can be had, tasks start later.
     ///
     /// ```
     /// use std::cell::RefCell;
@@ -331,7 +352,8 @@ impl Builder {
     ///
     /// At most as many tasks wait at once as there are workers and
     /// [substitutes](Self::substitutes); the others start later. So a task must not wait for one
-    /// that has not started, unless it joins that. With [`Builder::strict`] the same holds.
+    /// that has not started, unless it joins that. [`Builder::strict`] is this with up to 1,024
+    /// substitutes.
     ///
     /// # Cost
     /// A wait costs two thread switches, some microseconds, instead of some nanoseconds.
@@ -356,7 +378,8 @@ impl Builder {
     }
 
     /// The most substitutes that work while others are blocked in
-    /// [`no_suspend`](crate::no_suspend), one for each. Default: as many as workers, but at most 4.
+    /// [`no_suspend`](crate::no_suspend), one for each. Default: as many as workers, but at most 4;
+    /// 1,024 in a [strict](Self::strict) runtime.
     ///
     /// A substitute is a worker whose thread is started when it is first needed, not by
     /// [`Builder::spawn_handler`]. Its index follows those of the workers. When the blocked worker
@@ -390,9 +413,8 @@ impl Builder {
         fence::is_asymmetric();
         forked::watch();
         overflow::install();
-        let policies = policy::for_workers(policy::round_robin().0, 1);
-        let workers =
-            policies.into_iter().enumerate().map(|(i, p)| WorkerCell::new(i, p)).collect();
+        let (policies, _) = policy::for_workers(policy::round_robin().0, 1);
+        let workers = Cells::new(policies, 0, None);
         let alarm = self.on_arrival.map(|arrival| {
             let arrival = DiscardOnDrop::new(arrival);
             let call = move |_: usize| call_user("an arrival callback panicked", &*arrival);
@@ -407,7 +429,7 @@ impl Builder {
             alarm,
             watch: None,
             blocking: self.blocking,
-            substitutes: Substitutes::new(Vec::new()),
+            substitutes: Substitutes::new(0, 0, Names::Default),
         };
         let mut shared = Shared::new(workers, stacks, setup);
         shared.pumped = true;
@@ -461,28 +483,40 @@ impl Builder {
         fence::is_asymmetric();
         forked::watch();
         overflow::install();
-        let strict = !self.compat && self.strict | strict_by_variable()?;
+        let custom = self.policy.0.is_custom();
+        if self.strict && custom {
+            return Err(BuildError::StrictPolicy);
+        }
+        let strict = !self.compat && self.strict | (strict_by_variable()? && !custom);
+        let policy = if strict { self.policy.0.strict() } else { self.policy.0 };
         let overhead = if strict { THREAD_OVERHEAD } else { 0 };
         let stacks = make_stacks(self.stacks, self.stack_size, self.max_stacks, count, overhead)?;
-        let moves_work = self.policy.0.moves_work();
+        let moves_work = policy.moves_work();
+        let by_default = if strict { STRICT_SUBSTITUTES } else { SUBSTITUTES.min(count) };
         let substitutes = match moves_work && !resident {
-            true => self.substitutes.unwrap_or(SUBSTITUTES.min(count)).min(MAX_WORKERS - count),
+            true => self.substitutes.unwrap_or(by_default).min(MAX_WORKERS - count),
             false => 0,
         };
-        let mut names = (0..count + substitutes).map(&self.name).collect::<Vec<_>>();
-        if let Some(worker) = names.iter().position(|name| name.contains('\0')) {
-            return Err(BuildError::Name { worker, name: names.swap_remove(worker) });
-        }
-        let substitutes = Substitutes::new(names.split_off(count));
-        let policies = policy::for_workers(self.policy.0, count + substitutes.count());
+        // There each of them runs its tasks on its thread's stack, and keeps it.
+        let most = if strict { most_threads(self.max_stacks) - count } else { usize::MAX };
+        let reserve = match strict && substitutes > most {
+            true => self.max_stacks.clamp(BEYOND, MAX_WORKERS).min(MAX_WORKERS - count - most),
+            false => 0,
+        };
+        let substitutes = substitutes.min(most);
+        let (names, rest) = self.name.map_or_else(
+            || Ok(((0..count).map(default_name).collect(), Names::Default)),
+            |name| names(&name, count, substitutes + reserve),
+        )?;
+        let substitutes = Substitutes::new(substitutes, reserve, rest);
+        let (policies, make) = policy::for_workers(policy, count);
         let alarm = policy::alarm(&policies);
-        let workers =
-            policies.into_iter().enumerate().map(|(i, p)| WorkerCell::new(i, p)).collect();
+        let workers = Cells::new(policies, substitutes.count(), make);
         let watch = self.report_blocked.then(Watch::new);
         let threads = strict.then(Threads::new);
         let setup = Setup {
             threads,
-            keeps_threads: self.keep_threads,
+            keeps_threads: self.keep_threads || strict,
             moves_work,
             hooks: self.hooks,
             spin: self.spin,
@@ -500,7 +534,8 @@ impl Builder {
         let mut starting = Starting { shared: &shared, made: 0, waits: !self.compat };
         for (index, name) in names.into_iter().enumerate().skip(resident.iter().len()) {
             let core = (!cores.is_empty()).then(|| cores[index % cores.len()]);
-            let thread = WorkerThread::new(&shared, index, name, core);
+            let stack = shared.reserve_own_stack().map_err(BuildError::Stack)?;
+            let thread = WorkerThread::new(&shared, index, name, core, stack);
             starting.made += 1;
             spawn(thread).map_err(|source| BuildError::Thread { worker: index, source })?;
         }
@@ -547,35 +582,4 @@ fn make_stacks(
     let stacks = Stacks::new(allocator, size, stacks, overhead);
     stacks.prove().map_err(BuildError::Stack)?;
     Ok(stacks)
-}
-
-fn default_workers() -> Result<usize, BuildError> {
-    match std::env::var_os(WORKERS_VARIABLE) {
-        None => Ok(os::usable_cores().min(MAX_WORKERS)),
-        Some(value) => {
-            let count = value.to_str().and_then(|v| v.trim().parse::<usize>().ok());
-            count
-                .filter(|n| (1..=MAX_WORKERS).contains(n))
-                .ok_or_else(|| BuildError::Variable(value.to_string_lossy().into_owned()))
-        }
-    }
-}
-
-/// Whether the environment makes all runtimes strict.
-fn strict_by_variable() -> Result<bool, BuildError> {
-    let value = std::env::var_os(STRICT_VARIABLE);
-    match value.as_deref().map(|value| (value.to_str().map(str::trim), value)) {
-        None | Some((Some("0"), _)) => Ok(false),
-        Some((Some("1"), _)) => Ok(true),
-        Some((_, value)) => Err(BuildError::StrictVariable(value.to_string_lossy().into_owned())),
-    }
-}
-
-fn cores_to_pin() -> Result<Vec<usize>, BuildError> {
-    let cores = os::allowed_cores();
-    if cores.is_empty() {
-        let reason = "the system does not tell which cores may be used";
-        return Err(BuildError::Pin(io::Error::new(io::ErrorKind::Unsupported, reason)));
-    }
-    Ok(cores)
 }

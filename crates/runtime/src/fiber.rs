@@ -90,6 +90,12 @@ pub(crate) struct Fiber {
     naps: Cell<u32>,
     /// Since when it has not helped in the present wait.
     patience: Cell<Patience>,
+    /// Its thread sleeps in a wait: while another thread holds the lock, what lies behind the
+    /// fiber's pointers stays as it is.
+    asleep: SpinLock<bool>,
+    /// How many pieces of work had been started at its last [yield](crate::yield_now), and how many
+    /// yields have seen that number.
+    yields: Cell<(u64, u32)>,
     /// The present wait keeps the thread, which waits at `thread`.
     blocking: AtomicBool,
     thread: ThreadParker,
@@ -98,7 +104,7 @@ pub(crate) struct Fiber {
     /// The fiber's alone, set when it starts.
     back: Cell<Back>,
     record: Record,
-    /// The clock of the thread that it has for itself, in a strict runtime.
+    /// The clock of its thread, if that is not its worker's first: see `own_thread.rs`.
     clock: SpinLock<Option<ThreadClock>>,
     /// The address as its `Arc` knows it, from which further counts may be made.
     me: Cell<*const Fiber>,
@@ -108,7 +114,9 @@ pub(crate) struct Fiber {
 static FIBERS: AtomicU32 = AtomicU32::new(0);
 
 // SAFETY: other threads use `join_stack`, `park_word`, `next`, `task`, `id`, `wait`, `kept`,
-// `clock`, `blocking` and `thread`, which are Sync. They also use `number`, `shared`, `me` and the
+// `clock`, `blocking`, `thread` and `asleep`, which are Sync. They read what is the fiber's alone
+// under the lock of `asleep`, if that is true: the fiber changes nothing before it has had the lock
+// again. They also use `number`, `shared`, `me` and the
 // `Worker` behind `owner`, which do not change after `new`. That worker lives as long as `shared`.
 // The rest belongs to the worker's thread.
 unsafe impl Send for Fiber {}
@@ -141,6 +149,8 @@ impl Fiber {
             has_name: Cell::new(false),
             naps: Cell::new(0),
             patience: Cell::default(),
+            asleep: SpinLock::new(false),
+            yields: Cell::new((0, 0)),
             blocking: AtomicBool::new(false),
             thread: ThreadParker::new(),
             switch: UnsafeCell::new(None),
@@ -168,12 +178,12 @@ impl Fiber {
         &self.record
     }
 
-    /// The clock of the thread that it has for itself; none if it shares its worker's.
+    /// The clock of its thread, if that is not its worker's first.
     pub(crate) fn clock(&self) -> Option<ThreadClock> {
         *self.clock.lock()
     }
 
-    /// The calling thread is the fiber's own from here on, or is no more.
+    /// The fiber's thread has this clock from here on; none for its worker's first thread.
     pub(crate) fn set_clock(&self, clock: Option<ThreadClock>) {
         *self.clock.lock() = clock;
     }
@@ -198,18 +208,16 @@ impl Fiber {
         &self.shared
     }
 
-    /// Gives the fiber a stack; `main` runs on it at the first [`Fiber::run`]. Gives the stack back
-    /// if there is no thread to go with it. Root only.
-    pub(crate) fn place(&self, stack: FiberStack, main: Main) -> Result<(), FiberStack> {
+    /// Gives the fiber a stack; `main` runs on it at the first [`Fiber::run`]. Root only.
+    pub(crate) fn place(&self, stack: FiberStack, main: Main) {
         let slots = stack.slots();
         self.record.place(&stack);
-        let switch = Switch::new(stack, self, main, self.shared.threads.as_ref())?;
+        let switch = Switch::new(stack, self, main);
         // SAFETY: the fiber does not run, so its join stack is empty and belongs to the caller. The
         // stack has a slot for every job that fits its frames.
         unsafe { self.join_stack.move_to(slots) };
         // SAFETY: the root alone touches `switch`, and nothing runs on it.
         self.switch.with_mut(|slot| unsafe { *slot = Some(switch) });
-        Ok(())
     }
 
     /// Runs the fiber until it switches back. Root only.
@@ -226,7 +234,7 @@ impl Fiber {
     pub(crate) fn take_stack(&self) -> Option<FiberStack> {
         // SAFETY: the root alone touches `switch`.
         let switch = self.switch.with_mut(|slot| unsafe { (*slot).take() });
-        switch.map(|switch| switch.into_stack(self.shared.threads.as_ref()))
+        switch.map(Switch::into_stack)
     }
 
     /// Sets the way to the root. The fiber calls this when it starts.
@@ -257,9 +265,6 @@ impl Fiber {
     #[cold]
     #[inline(never)]
     fn leave_unwinding(&self) {
-        if let Back::Thread(_) = self.back.get() {
-            return self.switch_to_root();
-        }
         let panics = Hidden::take();
         self.switch_to_root();
         panics.put_back();

@@ -83,7 +83,7 @@ impl Shared {
     pub(crate) fn close_timers(&self) {
         // A policy may still keep the jobs that were to call them.
         self.foreign.send_away(self);
-        for worker in &self.workers {
+        for worker in self.workers.iter() {
             worker.timers.close_with(|waker| {
                 // The runtime's own fibers and futures have ended.
                 if !is_ours(&waker, self) {

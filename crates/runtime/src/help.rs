@@ -15,6 +15,7 @@
 use crate::context::here;
 use crate::entry::{Entry, Work};
 use crate::fiber::Fiber;
+use crate::forked;
 use crate::idle::Private;
 use crate::join_stack::Job;
 use crate::latch::Latch;
@@ -223,6 +224,10 @@ impl Owner {
     /// standoff it runs a call instead, whatever that is.
     #[cold]
     pub(crate) fn nap(&self, fiber: &Fiber, target: Option<&Shared>) {
+        if target.is_some_and(Shared::is_orphan) {
+            // What could run it was left in the parent.
+            forked::end_process();
+        }
         let Some((target, patience)) = target.zip(fiber.patience()) else { return fiber.nap() };
         let anything = || fiber.may_help().then(|| self.take_called(&Under::ANYTHING))?;
         let (patience, taken) = standoff::enter(self, fiber, target, patience, anything);
@@ -297,13 +302,14 @@ impl Owner {
         // SAFETY: the tag is an activation. It waits for the job that the lock keeps there, as does
         // each one further up.
         let wanted = |tag: *const ()| unsafe { under.covers(tag.cast()) };
-        let workers = self.shared().workers();
-        let start = self.random(workers.len());
-        for i in 0..workers.len() {
-            let victim = &workers[(start + i) % workers.len()];
-            if victim.index() == self.index() {
+        let workers = &self.shared().workers;
+        let count = workers.len();
+        let start = self.random(count);
+        for i in 0..count {
+            let victim = workers.get((start + i) % count);
+            let Some(victim) = victim.filter(|victim| victim.index() != self.index()) else {
                 continue;
-            }
+            };
             let stolen = victim.current_fiber().and_then(|running| {
                 offer::steal_if(running.join_stack(), victim.requests(), wanted)
             });

@@ -165,11 +165,11 @@ impl Owner {
         if self.is_alone() {
             return None;
         }
-        let workers = shared.workers();
-        let start = self.random(workers.len());
-        for i in 0..workers.len() {
-            let victim = &workers[(start + i) % workers.len()];
-            if victim.index() != self.index()
+        let (workers, count) = (&shared.workers, shared.workers.len());
+        let start = self.random(count);
+        for i in 0..count {
+            if let Some(victim) = workers.get((start + i) % count)
+                && victim.index() != self.index()
                 && let Some(entry) = self.steal_from(victim)
             {
                 return Some(entry);
@@ -334,7 +334,7 @@ impl Owner {
     /// Publishes the jobs of one victim that did not answer.
     pub(crate) fn force_others(&self) -> Private {
         let mut private = Private::None;
-        for victim in &self.shared().workers {
+        for victim in self.shared().workers.iter() {
             let stack = victim.current_join_stack().filter(|stack| stack.has_private());
             if let Some(stack) = stack.filter(|_| victim.index() != self.index()) {
                 if self.force(victim, stack) {

@@ -46,6 +46,8 @@ mod blocking;
 mod build_error;
 #[cfg(not(loom))]
 mod builder;
+#[cfg(not(loom))]
+mod cells;
 #[cfg(all(feature = "compat", not(loom)))]
 #[doc(hidden)]
 pub mod compat;
@@ -82,6 +84,10 @@ mod outside_spin;
 #[cfg(not(loom))]
 mod overflow;
 mod own_list;
+#[cfg(not(loom))]
+mod own_stack;
+#[cfg(not(loom))]
+mod own_thread;
 #[cfg(not(loom))]
 mod panic_count;
 #[cfg(not(loom))]

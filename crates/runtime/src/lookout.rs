@@ -73,12 +73,12 @@ struct CpuTime {
 
 impl CpuTime {
     fn of(shared: &Shared) -> Self {
-        let times = shared.workers().iter().filter_map(|worker| worker.clock.get()?.time());
+        let times = shared.workers.iter().filter_map(|worker| worker.clock.get()?.time());
         Self { at: Instant::now(), used: times.sum() }
     }
 
     /// How many cores they have kept busy since `before`. 0 where the system does not say, and less
-    /// than in truth in a strict runtime, whose tasks have threads of their own: then the lookout
+    /// than in truth where another thread stands for a worker (`own_thread.rs`): then the lookout
     /// gets up too early.
     fn cores_since(&self, before: &Self) -> f64 {
         let time = self.at.saturating_duration_since(before.at).max(Duration::from_nanos(1));

@@ -250,10 +250,11 @@ impl Monitor {
         now: Instant,
         elapsed: Duration,
     ) -> bool {
-        let workers = shared.workers();
-        samples.resize_with(workers.len(), Sample::default);
+        samples.resize_with(shared.workers.len(), Sample::default);
         let mut acted = false;
-        for (worker, sample) in workers.iter().zip(&mut *samples) {
+        for worker in shared.workers.iter() {
+            // One that was made since is looked at next time.
+            let Some(sample) = samples.get_mut(worker.index()) else { break };
             let blocked = sample.update(worker, elapsed) && !shared.stall.any_starved();
             if !blocked {
                 sample.blocked = None;
@@ -313,7 +314,7 @@ fn tell_limit(shared: &Shared) {
 impl Sample {
     /// Whether `worker` seems to have been blocked for the last `elapsed`.
     fn update(&mut self, worker: &Worker, elapsed: Duration) -> bool {
-        // Where each task has a thread of its own, that thread computes, not the worker's first.
+        // Another thread may stand for the worker: see `own_thread.rs`.
         let own = worker.current_fiber().and_then(Fiber::clock);
         let Some(clock) = own.or_else(|| worker.clock.get().copied()) else { return false };
         let (used, started) = (clock.time().unwrap_or_default(), worker.started());

@@ -10,10 +10,12 @@ use crate::context;
 use crate::entry::{Entry, Work};
 use crate::fiber::{Fiber, Suspend, Switched};
 use crate::hooks::Hook;
+use crate::own_stack::OwnStack;
+use crate::own_thread::{self, Threads};
 use crate::shared::Shared;
 use crate::stack::{FiberStack, StackSize};
 use crate::starve::starve;
-use crate::switch::{Main, Threads};
+use crate::switch::Main;
 use crate::task::{self, FutureHead, Header, JoinError};
 use crate::unwind::run_and_discard;
 use crate::worker::{After, Owner, Pop};
@@ -27,8 +29,8 @@ const IDLE_FIBERS: usize = 16;
 /// New fibers for which the allocator is made to grow at once.
 const FIBERS_PER_GROWTH: usize = 64;
 
-/// A worker thread's life.
-pub(crate) fn worker_main(shared: Arc<Shared>, index: usize) {
+/// A worker thread's life. In a strict runtime its tasks run on the thread's own stack, `own`.
+pub(crate) fn worker_main(shared: Arc<Shared>, index: usize, own: Option<OwnStack>) {
     // SAFETY: this thread is worker `index` from here on.
     let worker = unsafe { shared.workers[index].owner() };
     worker.set_shared(Some(Arc::clone(&shared)));
@@ -44,7 +46,10 @@ pub(crate) fn worker_main(shared: Arc<Shared>, index: usize) {
     // shorter message.
     let signals = sateen_base::os::SignalStack::ensure();
     let guard = AbortGuard::new("a panic reached a worker's root");
-    root_loop(worker);
+    match own {
+        None => root_loop(worker),
+        Some(own) => run_in_place(worker, &own),
+    }
     guard.disarm();
     shared.threads.as_ref().map(Threads::join_ended);
     drop(signals);
@@ -192,18 +197,12 @@ fn place_fiber(worker: &Owner, stack: FiberStack, main: Main) -> Option<&'static
         worker.shared().stacks.give(stack);
         return None;
     };
-    match fiber.place(stack, main) {
-        Ok(()) => Some(fiber),
-        Err(stack) => {
-            worker.shared().stacks.give(stack);
-            worker.with_bare(|bare| bare.push(fiber));
-            None
-        }
-    }
+    fiber.place(stack, main);
+    Some(fiber)
 }
 
 /// A fiber without a stack; none if there is no memory for the list of fibers.
-fn bare_fiber(worker: &Owner) -> Option<&'static Fiber> {
+pub(crate) fn bare_fiber(worker: &Owner) -> Option<&'static Fiber> {
     let shared = worker.shared();
     let fiber = match worker.with_bare(Vec::pop) {
         Some(fiber) => fiber,
@@ -239,16 +238,18 @@ fn grow_heap() {
 pub(crate) fn start_apart(worker: &Owner, task: NonNull<Header>, size: usize) {
     let shared = worker.shared();
     let size = StackSize::new(size).map_or(shared.stacks.default_size(), StackSize::coarse);
-    match placed_fiber(worker, size, run_handed) {
-        Some(fiber) => {
+    let starts = match &shared.threads {
+        Some(threads) => own_thread::run(worker, threads, task, size),
+        None => placed_fiber(worker, size, run_handed).is_some_and(|fiber| {
             fiber.will_start(Entry::task(task));
             worker.resume(fiber, After::Yield);
-        }
-        None => {
-            worker.counters.out_of_stacks.bump();
-            // SAFETY: this thread owns the entry's reference to the task.
-            unsafe { task::refuse_queued(task, JoinError::OutOfStacks) };
-        }
+            true
+        }),
+    };
+    if !starts {
+        worker.counters.out_of_stacks.bump();
+        // SAFETY: this thread owns the entry's reference to the task.
+        unsafe { task::refuse_queued(task, JoinError::OutOfStacks) };
     }
 }
 
@@ -290,6 +291,29 @@ fn scheduling_loop(worker: &'static Owner, fiber: &'static Fiber) {
         }
     }
     guard.disarm();
+}
+
+/// The life of a worker in a strict runtime: the scheduling loop, on the thread's own stack. Tasks
+/// keep their threads there, so no fiber is ever resumed.
+fn run_in_place(worker: &Owner, own: &OwnStack) {
+    let shared = worker.shared();
+    let Some(fiber) = bare_fiber(worker) else {
+        sateen_base::abort_with("no memory for a worker's fiber")
+    };
+    // SAFETY: the fiber is new. It ends below.
+    unsafe { own.give_to(fiber, shared.stacks.default_size().bytes()) };
+    worker.set_current_fiber(fiber);
+    // SAFETY: here and below, what runs next on this thread.
+    let thread_id = unsafe { sateen_sync::park::set_context_id(0) };
+    while !shared.is_stopped() {
+        let next = || worker.pop(Pop::Needed);
+        if let Some(entry) = worker.take_next().or_else(next).or_else(|| worker.idle()) {
+            worker.execute(fiber, entry);
+        }
+    }
+    // SAFETY: as above.
+    unsafe { sateen_sync::park::set_context_id(thread_id) };
+    context::with(|c| c.set_fiber(None));
 }
 
 /// The scheduling loop of a worker whose root is called now and then. The root decides after each

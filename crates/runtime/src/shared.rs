@@ -4,6 +4,7 @@ mod exited;
 
 use crate::aside::{Aside, WorkKind};
 use crate::blocking;
+use crate::cells::Cells;
 #[cfg(feature = "compat")]
 use crate::compat::OutsideScopes;
 use crate::drain::DrainCount;
@@ -17,24 +18,26 @@ use crate::join_stack::JoinStack;
 use crate::latch::Waiter;
 use crate::live::LiveFutures;
 use crate::monitor::Monitor;
+use crate::own_stack::OwnStack;
+use crate::own_thread::{THREAD_OVERHEAD, Threads};
 use crate::report::Watch;
 use crate::runtime::CalledJob;
 use crate::sleepers::{Alarm, Sleepers};
 use crate::stack::Stacks;
 use crate::stall::Stall;
 use crate::substitutes::Substitutes;
-use crate::switch::Threads;
 use crate::task::{self, FutureHead, JoinError};
 use crate::timekeeper::Timekeeper;
 use crate::waker::Kept;
 use crate::watcher::{NEVER, Watcher};
-use crate::worker::WorkerCell;
+use crate::worker::{Worker, WorkerCell};
 use exited::Exited;
 use sateen_base::SpinLock;
 use sateen_base::os::process_generation;
 use sateen_base::prim::time::{Duration, Instant};
 use sateen_base::prim::{Arc, AtomicU32, AtomicUsize, Ordering, fence};
 use sateen_deque::{Injector, Steal};
+use std::io;
 use std::ptr::NonNull;
 use std::sync::{Condvar, Mutex, PoisonError};
 
@@ -57,8 +60,8 @@ impl Refused {
 
 /// What the workers of one runtime share, and the handles of that runtime.
 pub(crate) struct Shared {
-    /// The regular workers, then the substitutes.
-    pub(crate) workers: Box<[WorkerCell]>,
+    /// The regular workers, then the substitutes that have been needed.
+    pub(crate) workers: Cells,
     /// How many regular workers there are.
     pub(crate) regular: usize,
     pub(crate) substitutes: Substitutes,
@@ -66,7 +69,7 @@ pub(crate) struct Shared {
     pub(crate) injector: Injector<Entry>,
     pub(crate) sleep: Sleepers,
     pub(crate) stacks: Stacks,
-    /// The threads of fibers, in a strict runtime.
+    /// In a strict runtime: the threads of tasks that ask for larger stacks.
     pub(crate) threads: Option<Threads>,
     pub(crate) hooks: Hooks,
     /// The runtime is a thread: its one worker's root is called by the user, and returns.
@@ -138,7 +141,7 @@ pub(crate) struct Setup {
 }
 
 impl Shared {
-    pub(crate) fn new(workers: Box<[WorkerCell]>, stacks: Stacks, setup: Setup) -> Self {
+    pub(crate) fn new(workers: Cells, stacks: Stacks, setup: Setup) -> Self {
         let Setup {
             threads,
             keeps_threads,
@@ -150,14 +153,13 @@ impl Shared {
             blocking,
             substitutes,
         } = setup;
-        let regular = workers.len() - substitutes.count();
+        let regular = workers.regular().len();
         let cores = sateen_base::os::usable_cores();
         let drained = DrainCount::new();
         // The monitor has no thread at first.
         drained.absent();
         // Substitutes have no thread at first.
-        for substitute in &workers[regular..] {
-            drop(substitute.leave_out());
+        for _ in 0..substitutes.count() {
             drained.absent();
             watch.as_ref().inspect(|watch| watch.absent());
         }
@@ -167,7 +169,7 @@ impl Shared {
             regular,
             substitutes,
             injector: Injector::new(),
-            sleep: Sleepers::new(workers.len(), alarm).with_cores(regular, cores),
+            sleep: Sleepers::new(workers.possible(), alarm).with_cores(regular, cores),
             stacks,
             threads,
             hooks,
@@ -191,7 +193,7 @@ impl Shared {
             timekeeper: Timekeeper::new(),
             monitor: Monitor::new(),
             foreign: Foreign::new(),
-            futures: LiveFutures::new(workers.len()),
+            futures: LiveFutures::new(regular),
             cancelling: Flag::new(),
             born: process_generation(),
             lives_in: AtomicU32::new(process_generation()),
@@ -211,6 +213,27 @@ impl Shared {
         if self.regular > 1 {
             self.exited.get_mut().unwrap_or_else(PoisonError::into_inner).count += 1;
         }
+    }
+
+    /// Whether each task has its thread to itself; see [`Builder::strict`](crate::Builder::strict).
+    #[inline]
+    pub(crate) fn is_strict(&self) -> bool {
+        self.threads.is_some()
+    }
+
+    /// Bytes for the stack of a worker's thread, if tasks run on that.
+    pub(crate) fn thread_size(&self) -> Option<usize> {
+        self.is_strict().then(|| self.stacks.default_size().bytes() + THREAD_OVERHEAD)
+    }
+
+    /// The calling thread's stack, if tasks are to run on that.
+    pub(crate) fn own_stack(&self) -> io::Result<Option<OwnStack>> {
+        self.is_strict().then(OwnStack::prepare).transpose()
+    }
+
+    /// What a worker's thread needs that is yet to be made, if tasks are to run on its stack.
+    pub(crate) fn reserve_own_stack(&self) -> io::Result<Option<OwnStack>> {
+        self.thread_size().map(OwnStack::reserve).transpose()
     }
 
     /// Hands work in from a thread that is no worker of this runtime.
@@ -270,7 +293,7 @@ impl Shared {
     /// Deals entries out to one worker after another. Returns the worker. None: no worker ever
     /// comes, and the end of the runtime refuses the entry.
     fn deal_out(&self, entry: Entry) -> Option<usize> {
-        let count = self.workers.len();
+        let count = self.regular;
         // Ordering: Relaxed, a number that guards no data.
         let first = self.turn.fetch_add(1, Ordering::Relaxed) % count;
         let taker = (0..count).map(|i| (first + i) % count).find(|&at| self.workers[at].put(entry));
@@ -404,9 +427,9 @@ impl Shared {
         count.saturating_sub(self.substitutes.count()).min(self.regular)
     }
 
-    /// The workers that have ever worked.
-    pub(crate) fn workers(&self) -> &[WorkerCell] {
-        &self.workers[..self.regular + self.substitutes.born()]
+    /// The list of [`Shared::futures`] for what `worker` spawns.
+    pub(crate) fn list_of_futures(&self, worker: &Worker) -> usize {
+        worker.index() % self.regular
     }
 
     /// Wakes every sleeping worker.
@@ -423,7 +446,7 @@ impl Shared {
     pub(crate) fn drain(&self) -> bool {
         self.monitor.hurry();
         // And one for the monitor.
-        let all = self.workers.len() + 1;
+        let all = self.workers.possible() + 1;
         if self.drained.drain(all, || self.has_work() || self.futures.count() != 0) {
             self.stop();
             fence(Ordering::SeqCst);
@@ -466,7 +489,10 @@ impl Shared {
         if let Some(watch) = &self.watch {
             watch.wakes();
         }
-        self.workers[self.regular + slot].attend();
+        // One that has never been needed is made after this, and attends.
+        if let Some(worker) = self.workers.get(self.regular + slot) {
+            worker.attend();
+        }
     }
 
     /// Counts a worker that will never run as drained for good.
@@ -480,6 +506,11 @@ impl Shared {
         self.wake_all();
     }
 
+    /// A number that changes when any worker starts something.
+    pub(crate) fn started(&self) -> u64 {
+        self.workers.iter().fold(0, |sum, worker| sum.wrapping_add(worker.started()))
+    }
+
     /// Whether anything waits that any worker could take.
     pub(crate) fn has_stealable(&self) -> bool {
         !self.injector.is_empty()
@@ -491,7 +522,7 @@ impl Shared {
     pub(crate) fn leaves_work(&self, except: usize) -> bool {
         let has_private =
             |other: &WorkerCell| other.current_join_stack().is_some_and(JoinStack::has_private);
-        let others = || self.workers().iter().filter(|other| other.index() != except);
+        let others = || self.workers.iter().filter(|other| other.index() != except);
         self.has_stealable() || others().any(has_private)
     }
 

@@ -104,7 +104,7 @@ pub(crate) fn enter<T>(
         Work::Scoped(job) => pieces.contains(&unsafe { scope::piece_of(job) }),
         _ => false,
     };
-    let regular = target.workers[..target.regular].iter();
+    let regular = target.workers.regular().iter();
     let posted = regular.filter(|worker| worker.has_posted(mine)).map(|worker| worker.index());
     let workers = (target.substitutes.count() == 0).then_some(target.regular);
     let wait = Wait {
@@ -132,6 +132,11 @@ pub(crate) fn leave(worker: &Owner) {
 }
 
 impl Wait {
+    /// Whether a piece of it may lie where only workers that wait could start it.
+    fn may_lack_a_worker(&self) -> bool {
+        self.target.1.is_some() || !self.posted.is_empty()
+    }
+
     /// Whether something that runs at the worker is one of `pieces`, or under one.
     fn runs_one_of(&self, pieces: &Range<usize>) -> bool {
         let mut running = self.running;
@@ -169,6 +174,11 @@ impl Waits {
     /// missed an end.
     fn last_stands(&self) -> bool {
         let Some(last) = self.waits.len().checked_sub(1) else { return false };
+        // A piece that runs was called by what waits for it. So waits hold each other only over one
+        // that has not started. Where substitutes come, there are hundreds of waits, and none such.
+        if !self.waits.iter().any(Wait::may_lack_a_worker) {
+            return false;
+        }
         let mut stand: Vec<usize> = (0..=last).collect();
         loop {
             let before = stand.len();

@@ -200,7 +200,7 @@ impl Owner {
             self.put_aside(entry);
             put = true;
         }
-        let others = || shared.workers().iter().filter(|other| other.index() != self.index());
+        let others = || shared.workers.iter().filter(|other| other.index() != self.index());
         if steals && !self.is_alone() {
             for other in others() {
                 if let Steal::Success(entry) = self.steal_tasks(other) {

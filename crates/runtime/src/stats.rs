@@ -92,7 +92,7 @@ pub struct Stats {
 impl Stats {
     pub(crate) fn of(shared: &Shared) -> Self {
         Self {
-            workers: shared.workers().iter().map(|w| w.counters.read()).collect(),
+            workers: shared.workers.iter().map(|w| w.counters.read()).collect(),
             sleeping: shared.sleep.sleepers(),
             searching: shared.sleep.searching(),
             blocking_threads: shared.blocking.threads(),

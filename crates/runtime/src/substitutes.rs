@@ -1,6 +1,8 @@
-//! Substitutes: workers that take over while others are blocked in `no_suspend`.
+//! Substitutes: workers that take over while others are blocked in `no_suspend`, and in runtimes
+//! that keep threads.
 //!
-//! They follow the regular workers in the runtime's list. Their threads start when first needed.
+//! They follow the regular workers in the runtime's list. They are made, with their threads, when
+//! first needed.
 //! The state of one changes under the lock:
 //!
 //! | state | meaning | moved on by |
@@ -16,6 +18,7 @@
 
 use crate::root;
 use crate::shared::Shared;
+use crate::worker_thread;
 use sateen_base::SpinLock;
 use sateen_base::prim::{Arc, AtomicU8, AtomicUsize, Ordering, thread};
 use sateen_sync::park::ThreadParker;
@@ -25,33 +28,56 @@ const ACTIVE: u8 = 1;
 const RETIRING: u8 = 2;
 const DORMANT: u8 = 3;
 
+#[derive(Default)]
 struct Slot {
     /// Changes under the lock.
     state: AtomicU8,
     parker: ThreadParker,
-    name: String,
+}
+
+/// What changes under the lock, besides the states.
+#[derive(Default)]
+struct Counts {
+    /// How many workers are blocked.
+    blocked: usize,
+    /// How many slots have been in use: the first ones.
+    used: usize,
+}
+
+/// What a worker that gives way has made room with.
+pub(crate) struct Room {
+    /// The substitute that works.
+    pub(crate) slot: usize,
+    /// As many workers count as blocked for it.
+    workers: usize,
+}
+
+/// The names of the threads.
+pub(crate) enum Names {
+    Default,
+    Given(Vec<String>),
 }
 
 /// See the [module's documentation](self).
 pub(crate) struct Substitutes {
-    /// How many workers are blocked.
-    blocked: SpinLock<usize>,
+    counts: SpinLock<Counts>,
     /// How many substitutes are `ACTIVE`. Changes under the lock.
     active: AtomicUsize,
-    /// How many slots have had a thread: the first ones.
-    born: AtomicUsize,
+    /// The first ones, up to the limit, then a reserve: see [`Substitutes::start_beyond`].
     slots: Box<[Slot]>,
+    limit: usize,
+    names: Names,
 }
 
 impl Substitutes {
-    /// One substitute for each name of a thread.
-    pub(crate) fn new(names: Vec<String>) -> Self {
-        let slot = |name| Slot { state: AtomicU8::new(UNBORN), parker: ThreadParker::new(), name };
+    /// As many as `limit`, and a `reserve`. [`Names::Given`] has a name for each.
+    pub(crate) fn new(limit: usize, reserve: usize, names: Names) -> Self {
         Self {
-            blocked: SpinLock::new(0),
+            counts: SpinLock::new(Counts::default()),
             active: AtomicUsize::new(0),
-            born: AtomicUsize::new(0),
-            slots: names.into_iter().map(slot).collect(),
+            slots: (0..limit + reserve).map(|_| Slot::default()).collect(),
+            limit,
+            names,
         }
     }
 
@@ -59,14 +85,9 @@ impl Substitutes {
         self.slots.len()
     }
 
-    /// How many have ever worked. Recent.
-    pub(crate) fn born(&self) -> usize {
-        // Ordering: Relaxed, a figure. The same holds for the others outside of the lock.
-        self.born.load(Ordering::Relaxed)
-    }
-
     /// How many work like any worker. Recent.
     pub(crate) fn active(&self) -> usize {
+        // Ordering: Relaxed, a figure.
         self.active.load(Ordering::Relaxed)
     }
 
@@ -75,21 +96,86 @@ impl Substitutes {
         if self.slots.is_empty() {
             return;
         }
-        let (slot, before) = {
-            let mut blocked = self.blocked.lock();
-            *blocked += 1;
-            let active = self.active();
-            // A started substitute before one without a thread.
-            let free = [RETIRING, DORMANT, UNBORN].iter().find_map(|&state| {
-                self.slots.iter().position(|slot| slot.is(state)).zip(Some(state))
-            });
-            let Some((slot, before)) = free.filter(|_| active < *blocked) else { return };
-            if before != RETIRING {
-                shared.recall(slot);
+        let begins = {
+            let mut counts = self.counts.lock();
+            counts.blocked += 1;
+            match self.active() < counts.blocked {
+                true => self.activate(shared, &mut counts),
+                false => None,
             }
-            self.set(slot, ACTIVE);
-            (slot, before)
         };
+        begins.inspect(|&slot| self.begin(shared, slot));
+    }
+
+    /// The calling worker gives way: a substitute works for as long as that takes. Unless `forced`,
+    /// that is so only if no other substitute has more to do than those who are blocked have left.
+    /// Returns what [`Substitutes::leave_room`] takes. None: no substitute begins.
+    pub(crate) fn make_room(&self, shared: &Arc<Shared>, forced: bool) -> Option<Room> {
+        let (workers, chosen) = {
+            let mut counts = self.counts.lock();
+            // So that the substitute is not one too many.
+            let workers = (self.active() + 1).saturating_sub(counts.blocked).max(1);
+            if workers > 1 && !forced {
+                return None;
+            }
+            let chosen = self.activate(shared, &mut counts)?;
+            counts.blocked += workers;
+            (workers, chosen)
+        };
+        self.begin(shared, chosen);
+        Some(Room { slot: chosen.0, workers })
+    }
+
+    /// The calling worker has given way.
+    pub(crate) fn leave_room(&self, shared: &Shared, room: Room) {
+        self.unblock_all(shared, room.workers);
+    }
+
+    /// Makes a substitute active, which [begins](Self::begin) then. Under the lock.
+    fn activate(&self, shared: &Shared, counts: &mut Counts) -> Option<(usize, u8)> {
+        if self.has_reserve() {
+            let used = &self.slots[..counts.used];
+            let awake = used.iter().filter(|slot| slot.is(ACTIVE) || slot.is(RETIRING)).count();
+            if awake >= self.limit {
+                let slot = used.iter().position(|slot| slot.is(RETIRING))?;
+                self.set(slot, ACTIVE);
+                return Some((slot, RETIRING));
+            }
+        }
+        self.activate_any(shared, counts)
+    }
+
+    fn activate_any(&self, shared: &Shared, counts: &mut Counts) -> Option<(usize, u8)> {
+        let (slot, before) = self.find_free(shared, counts.used)?;
+        counts.used = counts.used.max(slot + 1);
+        if before != RETIRING {
+            shared.recall(slot);
+        }
+        self.set(slot, ACTIVE);
+        Some((slot, before))
+    }
+
+    /// Whether some substitutes work only when all stands still.
+    pub(crate) fn has_reserve(&self) -> bool {
+        self.slots.len() > self.limit
+    }
+
+    /// Work waits and nothing starts, because as many workers are blocked as the limit allows. It
+    /// may be work that they wait for, so one more substitute begins.
+    #[cold]
+    pub(crate) fn start_beyond(&self, shared: &Arc<Shared>) {
+        let begins = {
+            let mut counts = self.counts.lock();
+            match self.active() < counts.blocked {
+                true => self.activate_any(shared, &mut counts),
+                false => None,
+            }
+        };
+        begins.inspect(|&chosen| self.begin(shared, chosen));
+    }
+
+    /// Wakes a substitute, or makes its thread.
+    fn begin(&self, shared: &Arc<Shared>, (slot, before): (usize, u8)) {
         match before {
             UNBORN => self.start(shared, slot),
             _ => {
@@ -99,45 +185,76 @@ impl Substitutes {
         }
     }
 
+    /// A substitute that is not active, with its state. One that retires has a thread that is
+    /// awake, but may be busy with what it has queued. In a strict runtime that may want a lock
+    /// that the caller holds, so there it comes last.
+    fn find_free(&self, shared: &Shared, used: usize) -> Option<(usize, u8)> {
+        let find =
+            |state| Some((self.slots[..used].iter().position(|slot| slot.is(state))?, state));
+        let unused = || (used < self.slots.len()).then_some((used, UNBORN));
+        let idle = || find(DORMANT).or_else(|| find(UNBORN)).or_else(unused);
+        match shared.is_strict() {
+            true => idle().or_else(|| find(RETIRING)),
+            false => find(RETIRING).or_else(idle),
+        }
+    }
+
     #[cold]
     fn start(&self, shared: &Arc<Shared>, slot: usize) {
+        shared.workers.make(slot);
         let (index, body) = (shared.regular + slot, Arc::clone(shared));
         // Before its thread may end.
         shared.thread_starts();
-        self.born.fetch_max(slot + 1, Ordering::Relaxed);
-        let thread = thread::Builder::new().name(self.slots[slot].name.clone());
+        let name = match &self.names {
+            Names::Default => default_name(index),
+            Names::Given(names) => names[slot].clone(),
+        };
+        let mut thread = thread::Builder::new().name(name);
+        if let Some(size) = shared.thread_size() {
+            thread = thread.stack_size(size);
+        }
         let run = move || {
-            root::worker_main(Arc::clone(&body), index);
-            body.thread_exited();
+            worker_thread::begin();
+            match body.own_stack() {
+                Ok(own) => root::worker_main(Arc::clone(&body), index, own),
+                Err(_) => body.substitutes.give_up(&body, slot),
+            }
+            worker_thread::exit_last(body);
         };
         let started = sateen_base::os::before_thread().and_then(|()| thread.spawn(run));
         if started.is_err() {
-            // The others go on alone.
-            shared.leave_out(index);
-            {
-                let _blocked = self.blocked.lock();
-                self.set(slot, UNBORN);
-            }
+            self.give_up(shared, slot);
             shared.thread_exited();
         }
     }
 
+    /// There is no thread, or no memory, for substitute `slot`. The others go on alone.
+    fn give_up(&self, shared: &Shared, slot: usize) {
+        shared.leave_out(shared.regular + slot);
+        let _counts = self.counts.lock();
+        self.set(slot, UNBORN);
+    }
+
     /// The calling worker is blocked no more.
     pub(crate) fn unblock(&self, shared: &Shared) {
-        if self.slots.is_empty() {
-            return;
+        if !self.slots.is_empty() {
+            self.unblock_all(shared, 1);
         }
-        let surplus = {
-            let mut blocked = self.blocked.lock();
-            *blocked -= 1;
-            if self.active() <= *blocked {
+    }
+
+    fn unblock_all(&self, shared: &Shared, workers: usize) {
+        let used = {
+            let mut counts = self.counts.lock();
+            counts.blocked -= workers;
+            if self.active() <= counts.blocked {
                 return;
             }
-            self.slots.iter().position(|slot| slot.is(ACTIVE))
+            counts.used
         };
-        // If it sleeps, it should not be among those that are woken for work. A worker announces
-        // its sleep and looks then; the lock orders the looks, so one of the two sees the other.
-        surplus.map(|slot| shared.sleep.notify(shared.regular + slot));
+        // One that sleeps should not be among those that are woken for work. A worker announces its
+        // sleep and looks then; the lock orders the looks, so one of the two sees the other.
+        let active = self.slots[..used].iter().enumerate().filter(|(_, slot)| slot.is(ACTIVE));
+        active.map(|(slot, _)| shared.regular + slot).any(|index| shared.sleep.notify(index));
     }
 
     /// Whether substitute `slot`, the caller, is to take nothing new.
@@ -145,8 +262,8 @@ impl Substitutes {
         if !self.slots[slot].is(ACTIVE) {
             return true;
         }
-        let blocked = self.blocked.lock();
-        let surplus = self.active() > *blocked;
+        let counts = self.counts.lock();
+        let surplus = self.active() > counts.blocked;
         if surplus {
             self.set(slot, RETIRING);
         }
@@ -162,7 +279,7 @@ impl Substitutes {
     /// stopped.
     pub(crate) fn lie_down(&self, slot: usize, shared: &Shared) {
         {
-            let _blocked = self.blocked.lock();
+            let _counts = self.counts.lock();
             if !self.slots[slot].is(RETIRING) || !shared.dismiss(slot) {
                 return;
             }
@@ -188,6 +305,11 @@ impl Substitutes {
         let active = self.active() + usize::from(state == ACTIVE) - usize::from(before == ACTIVE);
         self.active.store(active, Ordering::Relaxed);
     }
+}
+
+/// The name of worker `index`'s thread where the builder was given none.
+pub(crate) fn default_name(index: usize) -> String {
+    format!("sateen-{index}")
 }
 
 impl Slot {

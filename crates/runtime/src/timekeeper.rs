@@ -101,7 +101,7 @@ impl Timekeeper {
             } else if left > 0 {
                 self.parker.park_timeout(Duration::from_nanos(left));
             } else {
-                shared.watcher.raise(shared.workers().iter().map(|worker| worker.requests()));
+                shared.watcher.raise(shared.workers.iter().map(|worker| worker.requests()));
                 self.parker.park();
             }
         }

@@ -7,7 +7,9 @@ use crate::worker::Owner;
 /// Lets other work have the worker: a suspended task that can go on, or else one new task.
 ///
 /// The caller goes on after the suspended tasks that can go on now. This is a cancellation point.
-/// Outside of tasks it yields the thread's time slice.
+/// Outside of tasks it yields the thread's time slice. A task that keeps its thread goes on beside
+/// the others; in a [strict](crate::Builder::strict) runtime a substitute starts a new task, if one
+/// waits that nobody takes.
 ///
 /// # Cost
 ///
@@ -113,8 +115,7 @@ pub fn poll_requests() {
 ///
 /// There are few substitutes. If all of them and all workers are blocked, no task of the runtime
 /// can end their waits. A branch of `f` that another worker steals runs on that worker's thread. In
-/// a [strict](crate::Builder::strict) runtime each task has its thread in any case; a wait in `f`
-/// then keeps the worker, too.
+/// a [strict](crate::Builder::strict) runtime every wait is of this kind.
 ///
 /// # Cost
 ///

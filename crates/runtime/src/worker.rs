@@ -209,8 +209,8 @@ impl WorkerCell {
     /// The worker, to its own thread.
     ///
     /// # Safety
-    /// The caller is on the worker's thread, in a strict runtime on the one that holds the worker's
-    /// baton; or no thread runs the worker yet, or any more.
+    /// The caller is on the worker's thread, or on the one that stands for it (`own_thread.rs`); or
+    /// no thread runs the worker yet, or any more.
     pub(crate) unsafe fn owner(&self) -> &Owner {
         &self.0
     }

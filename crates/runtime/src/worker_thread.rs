@@ -1,20 +1,56 @@
 //! A worker that waits for its thread.
 
 use crate::context;
+use crate::own_stack::OwnStack;
 use crate::root;
 use crate::shared::Shared;
 use sateen_base::os;
 use sateen_base::prim::{Arc, thread};
+use std::cell::Cell;
 use std::io;
 
 /// Starts a worker's thread the usual way.
 pub(crate) fn start_thread(worker: WorkerThread) -> io::Result<()> {
     // The root runs no user code but hooks.
     os::before_thread()?;
-    thread::Builder::new().name(worker.name().to_owned()).spawn(|| worker.run()).map(drop)
+    let mut thread = thread::Builder::new().name(worker.name().to_owned());
+    if let Some(size) = worker.life.shared.thread_size() {
+        thread = thread.stack_size(size);
+    }
+    thread.spawn(|| worker.run_to_the_end()).map(drop)
+}
+
+/// In a strict runtime tasks leave values in the thread-locals of threads that the runtime has
+/// made. Such a thread has left when these are gone. (A thread that a handler has made may go on.)
+struct Last(Cell<Option<Arc<Shared>>>);
+
+impl Drop for Last {
+    fn drop(&mut self) {
+        if let Some(shared) = self.0.take() {
+            shared.thread_exited();
+        }
+    }
+}
+
+std::thread_local! {
+    /// The thread uses this before any other thread-local, and so destroys it after all others.
+    static LAST: Last = const { Last(Cell::new(None)) };
+}
+
+/// For the first steps of a thread that ends with [`exit_last`].
+pub(crate) fn begin() {
+    LAST.with(|_| ());
+}
+
+/// The calling thread, which runs no task any more, counts as exited once its thread-locals are
+/// gone.
+pub(crate) fn exit_last(shared: Arc<Shared>) {
+    LAST.with(|last| last.0.set(Some(shared)));
 }
 
 /// A worker that waits for a thread; see [`Builder::spawn_handler`](crate::Builder::spawn_handler).
+///
+/// In a [strict](crate::Builder::strict) runtime the worker's tasks run on the thread's own stack.
 ///
 /// Dropped without [`WorkerThread::run`], it leaves the runtime, and each broadcast, one worker
 /// short. A runtime whose workers are all dropped like this is shut down, and what it had accepted
@@ -23,6 +59,8 @@ pub struct WorkerThread {
     life: Life,
     name: String,
     core: Option<usize>,
+    /// In a strict runtime.
+    stack: Option<OwnStack>,
     /// The thread that makes the others.
     builder: thread::ThreadId,
 }
@@ -32,6 +70,8 @@ struct Life {
     shared: Arc<Shared>,
     index: usize,
     ran: bool,
+    /// The thread is the runtime's, to its very end.
+    own: bool,
 }
 
 impl Drop for Life {
@@ -39,20 +79,25 @@ impl Drop for Life {
         if !self.ran {
             self.shared.leave_out(self.index);
         }
-        self.shared.thread_exited();
+        match self.ran && self.own {
+            true => exit_last(Arc::clone(&self.shared)),
+            false => self.shared.thread_exited(),
+        }
     }
 }
 
 impl WorkerThread {
-    /// Worker `index` of `shared`, to be pinned to `core`. The caller makes the threads.
+    /// Worker `index` of `shared`, to be pinned to `core`, with `stack` in a strict runtime. The
+    /// caller makes the threads.
     pub(crate) fn new(
         shared: &Arc<Shared>,
         index: usize,
         name: String,
         core: Option<usize>,
+        stack: Option<OwnStack>,
     ) -> Self {
-        let life = Life { shared: Arc::clone(shared), index, ran: false };
-        Self { life, name, core, builder: thread::current().id() }
+        let life = Life { shared: Arc::clone(shared), index, ran: false, own: false };
+        Self { life, name, core, stack, builder: thread::current().id() }
     }
 
     /// The runtime that the worker belongs to.
@@ -69,6 +114,15 @@ impl WorkerThread {
     /// The name that the builder gives the thread.
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// [`WorkerThread::run`] on a thread that is there for nothing else.
+    fn run_to_the_end(mut self) {
+        self.life.own = self.life.shared.is_strict();
+        if self.life.own {
+            begin();
+        }
+        self.run();
     }
 
     /// Runs the worker on the calling thread until the runtime ends.
@@ -90,13 +144,17 @@ impl WorkerThread {
             drop(os::pin_current_thread(core));
         }
         self.life.shared.wait_started();
+        let own = self.stack.take().map(OwnStack::of_this_thread);
         self.life.ran = true;
         // The thread may work for another runtime, in a call that blocks.
         let before = context::with(|c| c.join_runtime(Arc::as_ptr(&self.life.shared)));
-        root::worker_main(Arc::clone(&self.life.shared), self.life.index);
+        root::worker_main(Arc::clone(&self.life.shared), self.life.index, own);
+        let own = self.life.own;
         drop(self);
-        // From now on the thread does not work for the runtime.
-        context::with(|c| c.join_runtime(before));
+        if !own {
+            // From now on the thread does not work for the runtime.
+            context::with(|c| c.join_runtime(before));
+        }
     }
 }
 

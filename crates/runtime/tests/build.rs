@@ -369,7 +369,7 @@ fn the_environment_makes_runtimes_strict() {
         let tasks = [(); 2].map(|()| {
             let (begun, wait) = (Arc::new(Event::new()), Arc::clone(&gate));
             let tell = Arc::clone(&begun);
-            let task = rt.spawn_with(Spawn::new().on_worker(0), move || {
+            let task = rt.spawn(move || {
                 tell.set();
                 wait.wait();
                 std::thread::current().id()

@@ -198,7 +198,7 @@ fn a_worker_that_forks_goes_on_alone_or_ends() {
                 drop(spawn(move || inner.set()));
                 event.wait();
             };
-            // The roots of a strict runtime are threads of their own.
+            // In a strict runtime a task that waits keeps the thread that the other one needs.
             assert_eq!(in_fork(waits), if strict { ABORTED } else { Ok(0) });
             assert_eq!(in_fork(|| Event::new().wait()), ABORTED);
             assert_eq!(in_fork(|| sateen_runtime::no_suspend(|| Event::new().wait())), ABORTED);

@@ -90,9 +90,12 @@ fn others_meanwhile(place: impl Fn() -> Spawn) {
 fn several_wait_in_their_unwinding() {
     let _watchdog = Watchdog::new("unwinding");
     at_all_counts(|rt| {
-        rt.spawn(|| others_meanwhile(|| Spawn::new().on_worker(0)))
-            .join()
-            .expect("as it should be");
+        if !common::strict() {
+            // There a worker starts no other task while one of its own waits.
+            rt.spawn(|| others_meanwhile(|| Spawn::new().on_worker(0)))
+                .join()
+                .expect("as it should be");
+        }
         rt.spawn(|| others_meanwhile(Spawn::new)).join().expect("as it should be");
     });
 }
@@ -124,7 +127,10 @@ fn many_wait_in_their_unwinding() {
         while waiting.load(SeqCst) < count {
             std::thread::yield_now();
         }
-        rt.broadcast(|_| assert!(!panicking()));
+        if !common::strict() {
+            // There a worker comes to its share when its task has ended.
+            rt.broadcast(|_| assert!(!panicking()));
+        }
         go.set();
         tasks.into_iter().for_each(|task| task.join().expect("unwound"));
     });

@@ -1,6 +1,7 @@
 //! What reports, and the end of a runtime, ask of a fiber.
 
 use super::Fiber;
+use crate::context;
 use crate::wait_record::Wait;
 use sateen_base::prim::Arc;
 
@@ -13,6 +14,22 @@ impl Fiber {
     /// Whether it waits for a wake-up; a hint for all but its worker.
     pub(crate) fn is_parked(&self) -> bool {
         self.park_word.is_parked()
+    }
+
+    /// Its thread is about to sleep in a wait, or sleeps no longer. Only the fiber calls this.
+    pub(crate) fn set_asleep(&self, asleep: bool) {
+        *self.asleep.lock() = asleep;
+    }
+
+    /// Calls `look` if the fiber's thread sleeps, and goes on sleeping, or is the caller's. `look`
+    /// may then read all that the worker's thread may read. Returns whether it was called.
+    pub(crate) fn while_asleep(&self, look: impl FnOnce()) -> bool {
+        let asleep = self.asleep.lock();
+        let holds = *asleep || context::fiber().is_some_and(|here| std::ptr::eq(here, self));
+        if holds {
+            look();
+        }
+        holds
     }
 
     /// Whether its waits must not unwind. Only the worker calls this.

@@ -10,6 +10,9 @@ use std::ops::Range;
 /// [`DOUBLINGS`] times.
 const NAP: Duration = Duration::from_micros(250);
 const DOUBLINGS: u32 = 5;
+/// The same in a strict runtime, where substitutes take what it could help with, and hundreds of
+/// fibers may wait.
+const STRICT_DOUBLINGS: u32 = 10;
 /// After so many of these sleeps it looks out for [standoffs](crate::standoff).
 const PATIENT: u32 = 2;
 
@@ -36,12 +39,22 @@ impl Fiber {
         self.patience.take();
     }
 
+    /// Notes a yield that finds that so many pieces of work have been `started`. Returns how many
+    /// before it, in a row, have found the same.
+    pub(crate) fn yields_in_vain(&self, started: u64) -> u32 {
+        let (before, count) = self.yields.get();
+        let count = if before == started { count.saturating_add(1) } else { 0 };
+        self.yields.set((started, count));
+        count
+    }
+
     /// Parks in a wait in which it helps: until something may have come to help with.
     #[cold]
     pub(crate) fn nap(&self) {
         let naps = self.naps.get();
         self.naps.set(naps + 1);
-        self.block(Some(Instant::now() + NAP * 2u32.pow(naps.min(DOUBLINGS))));
+        let most = if self.shared.is_strict() { STRICT_DOUBLINGS } else { DOUBLINGS };
+        self.block(Some(Instant::now() + NAP * 2u32.pow(naps.min(most))));
     }
 
     /// Runs `f`, work that others left, on top of a wait: the task's mask and limit are not for it.

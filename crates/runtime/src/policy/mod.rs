@@ -18,6 +18,7 @@ mod stealing;
 
 pub use runnable::Runnable;
 
+use crate::cells::MakePolicy;
 use crate::entry::Entry;
 use crate::fiber::Fiber;
 use crate::sleepers::{Alarm, Sleepers};
@@ -166,9 +167,9 @@ pub struct Scheduling(pub(crate) Kind);
 pub(crate) enum Kind {
     Stealing,
     Sharing,
-    /// Makes the policies of this many workers.
+    /// Makes what makes the policy of each worker.
     #[cfg(feature = "study")]
-    SharingLocked(fn(usize) -> Vec<WorkerPolicy>),
+    SharingLocked(fn() -> MakePolicy),
     RoundRobin,
     Custom(Box<dyn FnMut(usize) -> Box<dyn Policy>>),
 }
@@ -221,30 +222,46 @@ pub fn work_sharing() -> Scheduling {
 /// ```
 #[cfg(feature = "study")]
 pub fn work_sharing_locked<K: RawMutex + Send + Sync + 'static>() -> Scheduling {
-    Scheduling(Kind::SharingLocked(|workers| {
-        let shared = sharing::<Locked<K>>(workers);
-        shared.map(|policy| WorkerPolicy::SharingLocked(Box::new(policy))).collect()
+    Scheduling(Kind::SharingLocked(|| {
+        sharing::<Locked<K>>(|policy| WorkerPolicy::SharingLocked(Box::new(policy)))
     }))
 }
 
-/// The policies of `workers` workers that share a queue.
-fn sharing<Q: SharedQueue>(workers: usize) -> impl Iterator<Item = Sharing<Q>> {
+/// Makes the policies of workers that share a queue.
+fn sharing<Q: SharedQueue>(wrap: fn(Sharing<Q>) -> WorkerPolicy) -> MakePolicy {
     let queue = Arc::new(Q::new());
-    (0..workers).map(move |_| Sharing::new(Arc::clone(&queue)))
+    Box::new(move || wrap(Sharing::new(Arc::clone(&queue))))
 }
 
 /// Each worker is alone: tasks and branches that are spawned on it stay on it, and run in order.
 /// Work from outside is dealt out to the workers in turn.
+///
+/// In a [strict](crate::Builder::strict) runtime a worker may have to take over from another one.
+/// There all workers share one queue, as under [`work_sharing`].
 pub fn round_robin() -> Scheduling {
     Scheduling(Kind::RoundRobin)
 }
 
 /// A policy of the user's. `make` is called with each worker's index when the runtime is built.
+///
+/// A runtime with one is never [strict](crate::Builder::strict): a build that asks for both fails.
 pub fn custom(make: impl FnMut(usize) -> Box<dyn Policy> + 'static) -> Scheduling {
     Scheduling(Kind::Custom(Box::new(make)))
 }
 
 impl Kind {
+    /// For a strict runtime, whose workers take over from each other.
+    pub(crate) fn strict(self) -> Self {
+        match self {
+            Self::RoundRobin => Self::Sharing,
+            other => other,
+        }
+    }
+
+    pub(crate) fn is_custom(&self) -> bool {
+        matches!(self, Self::Custom(_))
+    }
+
     /// Whether one worker can take over what waits at another.
     pub(crate) fn moves_work(&self) -> bool {
         match self {
@@ -267,24 +284,26 @@ pub(crate) enum WorkerPolicy {
     Custom(Custom),
 }
 
-/// Makes one for each worker.
-pub(crate) fn for_workers(kind: Kind, workers: usize) -> Vec<WorkerPolicy> {
-    match kind {
-        Kind::Stealing => (0..workers).map(|_| WorkerPolicy::Stealing(Stealing::new())).collect(),
-        Kind::Sharing => sharing::<LockFree>(workers).map(WorkerPolicy::Sharing).collect(),
+/// Makes one for each regular worker, and what makes those of substitutes, if there can be any.
+pub(crate) fn for_workers(kind: Kind, workers: usize) -> (Vec<WorkerPolicy>, Option<MakePolicy>) {
+    let make: MakePolicy = match kind {
+        Kind::Stealing => Box::new(|| WorkerPolicy::Stealing(Stealing::new())),
+        Kind::Sharing => sharing::<LockFree>(WorkerPolicy::Sharing),
         #[cfg(feature = "study")]
-        Kind::SharingLocked(make) => make(workers),
+        Kind::SharingLocked(make) => make(),
         Kind::RoundRobin => {
-            (0..workers).map(|_| WorkerPolicy::RoundRobin(RoundRobin::new())).collect()
+            let alone = |_| WorkerPolicy::RoundRobin(RoundRobin::new());
+            return ((0..workers).map(alone).collect(), None);
         }
         Kind::Custom(mut make) => {
             let changes = Arc::new(Changes::new(workers));
             let custom = |worker| {
                 WorkerPolicy::Custom(Custom::new(make(worker), Arc::clone(&changes), worker))
             };
-            (0..workers).map(custom).collect()
+            return ((0..workers).map(custom).collect(), None);
         }
-    }
+    };
+    ((0..workers).map(|_| make()).collect(), Some(make))
 }
 
 impl WorkerPolicy {

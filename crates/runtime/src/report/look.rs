@@ -60,8 +60,13 @@ pub(super) fn from_outside(fiber: &Arc<Fiber>, out: &mut Vec<FiberInfo>) {
     out.push(info);
 }
 
+/// [`from_worker`] for a fiber whose thread sleeps. Returns whether it does.
+pub(super) fn at_sleeper(fiber: &Arc<Fiber>, out: &mut Vec<FiberInfo>) -> bool {
+    fiber.while_asleep(|| from_worker(fiber, out))
+}
+
 /// Adds everything that runs on `fiber`, innermost first. On its worker's thread, while it does not
-/// run.
+/// run, or in [`Fiber::while_asleep`].
 pub(super) fn from_worker(fiber: &Arc<Fiber>, out: &mut Vec<FiberInfo>) {
     // SAFETY: what runs on a suspended fiber lies on its stack. The fiber cannot go on before we
     // return, for it would on this thread.

@@ -3,7 +3,8 @@
 //! Only its own worker's thread may read what lies behind a fiber's pointers, while the fiber does
 //! not run. So each worker finds a job in its pinned queue, and looks at its own fibers. A worker
 //! that does not come to it in time is busy; of its fibers only that is told which any thread may
-//! read. The same is true of the fibers of substitutes, which are not asked.
+//! read. The same is true of the fibers of substitutes, which are not asked. A fiber whose thread
+//! sleeps with it is looked at by the asker, and cannot go on meanwhile (`Fiber::while_asleep`).
 //!
 //! | stage of a worker's part | means | leaves it |
 //! |---|---|---|
@@ -100,6 +101,10 @@ impl Survey {
         // Substitutes may be asleep, with nothing to wake up for.
         told += self.parts.len() - self.regular;
         for (worker, part) in shared.workers.iter().zip(&self.parts[..self.regular]) {
+            if part.tell_sleepers() {
+                told += 1;
+                continue;
+            }
             let count = Arc::into_raw(Arc::clone(self));
             if !worker.post(shared, Entry::survey(NonNull::from(&part.job))) {
                 // A worker that never ran has nothing to tell.
@@ -163,7 +168,11 @@ impl Survey {
                     Stage::Told(fibers) => answers.fibers.extend(fibers),
                     Stage::Asked(fibers) => {
                         answers.busy += usize::from(index < self.regular);
-                        fibers.iter().for_each(|f| look::from_outside(f, &mut answers.fibers));
+                        for fiber in &fibers {
+                            if !look::at_sleeper(fiber, &mut answers.fibers) {
+                                look::from_outside(fiber, &mut answers.fibers);
+                            }
+                        }
                     }
                     Stage::Looking => {
                         // The worker is looking, and blocks nowhere.
@@ -181,6 +190,17 @@ impl Survey {
 }
 
 impl Part {
+    /// Tells of the worker's fibers, if their threads sleep, so that the worker could not answer.
+    /// Before it is asked. Returns whether that is so.
+    fn tell_sleepers(&self) -> bool {
+        let stage = std::mem::replace(&mut *self.stage.lock(), Stage::Looking);
+        let mut told = Vec::new();
+        let asleep = matches!(&stage, Stage::Asked(fibers)
+            if !fibers.is_empty() && fibers.iter().all(|it| look::at_sleeper(it, &mut told)));
+        *self.stage.lock() = if asleep { Stage::Told(told) } else { stage };
+        asleep
+    }
+
     /// # Safety
     /// `job` starts a `Part` whose survey's count is the caller's.
     unsafe fn run(job: *const Job) {
@@ -225,7 +245,7 @@ impl Part {
 impl Shared {
     /// The fibers that something runs on, by worker.
     fn live_fibers(&self) -> Vec<Vec<Arc<Fiber>>> {
-        let mut lists: Vec<Vec<Arc<Fiber>>> = self.workers.iter().map(|_| Vec::new()).collect();
+        let mut lists: Vec<Vec<Arc<Fiber>>> = (0..self.regular).map(|_| Vec::new()).collect();
         let mut chunk = Vec::with_capacity(CHUNK);
         let mut at = 0;
         loop {
@@ -242,6 +262,9 @@ impl Shared {
             }
             for fiber in chunk.drain(..) {
                 let index = fiber.worker().index();
+                if index >= lists.len() {
+                    lists.resize_with(index + 1, Vec::new);
+                }
                 lists[index].push(fiber);
             }
             if at == usize::MAX {

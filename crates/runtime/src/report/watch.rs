@@ -56,7 +56,8 @@ fn has_timers(shared: &Shared) -> bool {
 /// Reports when the runtime is blocked, without being asked; see
 /// [`Builder::report_blocked`](crate::Builder::report_blocked).
 pub(crate) struct Watch {
-    /// Workers that sleep for good, have no thread, or are dismissed.
+    /// Workers that sleep for good, have no thread, or are dismissed. In a strict runtime also
+    /// those whose tasks wait without a time limit.
     resting: DrainCount,
     /// The activity when workers were last asked.
     asked: AtomicU64,
@@ -71,7 +72,9 @@ impl Watch {
     /// and the workers have been asked; it does not sleep. False: [`Watch::wakes`] follows its
     /// sleep.
     pub(crate) fn rests(&self, shared: &Shared) -> bool {
-        if !self.resting.drain(shared.workers.len(), || shared.has_work()) || has_timers(shared) {
+        if !self.resting.drain(shared.workers.possible(), || shared.has_work())
+            || has_timers(shared)
+        {
             return false;
         }
         let now = activity(shared);

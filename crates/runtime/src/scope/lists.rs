@@ -38,7 +38,7 @@ impl OwnLists {
 
     fn of_other(&self, worker: &Owner) -> &OwnList {
         let part = |_| CachePadded::new(OwnList::new());
-        let parts = || (0..worker.shared().workers.len().min(PARTS)).map(part).collect();
+        let parts = || (0..worker.shared().workers.possible().min(PARTS)).map(part).collect();
         let others = self.others.get_or_init(parts);
         &others[worker.index() % others.len()]
     }

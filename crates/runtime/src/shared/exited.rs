@@ -49,7 +49,7 @@ impl Shared {
     fn left(&self, count: impl FnOnce(&mut Exited)) {
         let mut exited = self.exited.lock().unwrap_or_else(PoisonError::into_inner);
         count(&mut exited);
-        let all = exited.are_all(self.workers.len());
+        let all = exited.are_all(self.workers.possible());
         drop(exited);
         let mut wakers = Vec::new();
         if all {

@@ -50,7 +50,7 @@ pub(crate) const MAX_STACK: usize = 1 << 30;
 const MAX_TOTAL: usize = total(MAX_STACK);
 /// How many stacks may be in use beyond a smaller limit, or when the system gives no more. They are
 /// for nested work that nothing else can start.
-const BEYOND: usize = 64;
+pub(crate) const BEYOND: usize = 64;
 /// Bytes of frames by default. With slots and guard that makes 63 pages of 4 KiB; why, `README.md`
 /// says in "Stacks".
 pub(crate) const DEFAULT_STACK: usize = 192 * 1024;

@@ -209,7 +209,7 @@ where
             word: WakeWord::new(),
             worker: AtomicU32::new(pinned_to.map_or(ANYWHERE, |index| index as u32)),
             home: Arc::as_ptr(home),
-            links: Links::new(worker.map(|worker| worker.index()), home.workers.len()),
+            links: Links::new(worker.map(|worker| home.list_of_futures(worker)), home.regular),
             actions: &Frame::<F>::FUTURE,
         },
         body: UnsafeCell::new(Body::Future(future)),

@@ -3,8 +3,12 @@
 use super::Owner;
 use crate::fiber::Fiber;
 use crate::forked;
-use sateen_base::prim::time::Instant;
+use sateen_base::prim::time::{Duration, Instant};
 use sateen_sync::park::ThreadParker;
+
+/// How long nothing starts, in a strict runtime with a limit on stacks, before what waits may
+/// exceed the limit.
+const STANDSTILL: Duration = Duration::from_millis(40);
 
 impl Owner {
     /// Blocks the thread on `thread`, until `deadline` at most, with `fiber`'s frames on top. After
@@ -28,7 +32,15 @@ impl Owner {
             return shared.sleep.end_block();
         }
         shared.substitutes.block(shared);
+        // In a strict runtime it counts as a worker that rests: see `report/watch.rs`.
+        let rests = deadline.is_none() && shared.is_strict() && self.timers.is_empty();
+        let watch = shared.watch.as_ref().filter(|_| rests);
+        fiber.set_asleep(true);
+        // The second call finds that the workers have been asked.
+        while watch.is_some_and(|watch| watch.rests(shared)) {}
         self.sleep_blocked(thread, deadline, withdraw);
+        watch.inspect(|watch| watch.wakes());
+        fiber.set_asleep(false);
         shared.substitutes.unblock(shared);
     }
 
@@ -38,12 +50,15 @@ impl Owner {
         deadline: Option<Instant>,
         withdraw: impl Fn() -> bool,
     ) {
+        let shared = self.shared();
+        let mut started = shared.substitutes.has_reserve().then(|| shared.started());
         loop {
-            self.shared().foreign.send_away(self.shared());
+            shared.foreign.send_away(shared);
             // Other workers fire these timers too, but there may be none.
-            let next = [deadline, self.timers.earliest()].into_iter().flatten().min();
+            let look = started.map(|_| Instant::now() + STANDSTILL);
+            let next = [deadline, self.timers.earliest(), look].into_iter().flatten().min();
             let Some(next) = next else {
-                if self.shared().is_orphan() {
+                if shared.is_orphan() {
                     forked::end_process();
                 }
                 return thread.park();
@@ -58,6 +73,12 @@ impl Owner {
                 return;
             }
             self.fire_timers();
+            if look.is_some_and(|look| look <= Instant::now()) {
+                let before = started.replace(shared.started());
+                if before == started && shared.has_stealable() {
+                    shared.substitutes.start_beyond(shared);
+                }
+            }
         }
     }
 }

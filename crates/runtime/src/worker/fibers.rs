@@ -4,7 +4,15 @@ use super::{After, HUNGRY, Owner, Pop, Push};
 use crate::context;
 use crate::entry::Entry;
 use crate::fiber::{Fiber, Switched};
+use sateen_base::prim::time::{Duration, Instant};
 use sateen_base::prim::{Ordering, thread};
+
+/// How long a yield in a strict runtime waits at most until a substitute has started something.
+const TURN: Duration = Duration::from_millis(5);
+/// How often it looks.
+const TURN_LOOK: Duration = Duration::from_micros(10);
+/// After so many yields in a row, during which nothing was started, there is one substitute more.
+const PATIENCE: u32 = 3;
 
 impl Owner {
     /// Switches away from `fiber`, whose park word says `PARKED`, until it has been made ready.
@@ -27,7 +35,7 @@ impl Owner {
     /// Lets others take all that the worker has to give, before it turns to something else or to
     /// nothing.
     #[inline]
-    pub(super) fn publish(&self, fiber: &Fiber) {
+    pub(crate) fn publish(&self, fiber: &Fiber) {
         if fiber.join_stack().publish_for_suspension() {
             self.list_branches(fiber);
         }
@@ -48,7 +56,7 @@ impl Owner {
     #[inline(always)]
     pub(crate) fn yield_now(&self, fiber: &Fiber) {
         if fiber.keeps_thread() {
-            return thread::yield_now();
+            return self.yield_thread(fiber);
         }
         self.take_inbox();
         if self.ready.get() == 0 {
@@ -59,6 +67,32 @@ impl Owner {
         }
         self.resume(fiber, After::Yield);
         self.leave(fiber);
+    }
+
+    /// Gives way without leaving the thread. In a strict runtime a substitute starts what waits to
+    /// start and finds no worker.
+    #[cold]
+    fn yield_thread(&self, fiber: &Fiber) {
+        thread::yield_now();
+        let shared = self.shared();
+        if !shared.is_strict() {
+            return;
+        }
+        self.publish(fiber);
+        let others_look = || shared.sleep.has_sleepers() || shared.sleep.searching() != 0;
+        if !shared.has_stealable() || others_look() {
+            return;
+        }
+        let started = || shared.started();
+        let before = started();
+        let forced = fiber.yields_in_vain(before) >= PATIENCE;
+        let Some(room) = shared.substitutes.make_room(shared, forced) else { return };
+        let end = Instant::now() + TURN;
+        let works = || shared.substitutes.is_active(room.slot) && shared.has_stealable();
+        while started() == before && works() && Instant::now() < end {
+            thread::sleep(TURN_LOOK);
+        }
+        shared.substitutes.leave_room(shared, room);
     }
 
     /// Runs `entry` now, on another stack; the caller goes on in its turn. A caller that keeps its

@@ -108,7 +108,7 @@ impl Owner {
     fn fire_timers_with(&self, mut foreign: impl FnMut(Waker)) -> bool {
         let mut now = None;
         let mut fired = 0;
-        for worker in &self.shared().workers {
+        for worker in self.shared().workers.iter() {
             if let Some(earliest) = worker.timers.earliest() {
                 let now = *now.get_or_insert_with(Instant::now);
                 if earliest <= now {
