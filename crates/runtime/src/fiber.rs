@@ -93,8 +93,8 @@ pub(crate) struct Fiber {
     /// Its thread sleeps in a wait: while another thread holds the lock, what lies behind the
     /// fiber's pointers stays as it is.
     asleep: SpinLock<bool>,
-    /// How many pieces of work had been started at its last [yield](crate::yield_now), and how many
-    /// yields have seen that number.
+    /// How many pieces of work had been started when it looked last at a [yield](crate::yield_now),
+    /// and how many yields there were since.
     yields: Cell<(u64, u32)>,
     /// The present wait keeps the thread, which waits at `thread`.
     blocking: AtomicBool,

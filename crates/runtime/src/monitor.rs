@@ -326,7 +326,8 @@ impl Sample {
             && worker
                 .current_fiber()
                 .is_some_and(|fiber| fiber.is_in_task() && !fiber.is_blocking())
-            && clock.thread_sleeps()
+            // (To ask that again and again of hundreds that are blocked would cost a core.)
+            && (self.has_substitute || clock.thread_sleeps())
     }
 }
 

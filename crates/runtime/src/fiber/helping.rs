@@ -39,13 +39,17 @@ impl Fiber {
         self.patience.take();
     }
 
-    /// Notes a yield that finds that so many pieces of work have been `started`. Returns how many
-    /// before it, in a row, have found the same.
-    pub(crate) fn yields_in_vain(&self, started: u64) -> u32 {
+    /// Notes a yield. Returns whether nothing has been `started` during the last yields, more than
+    /// `most` of them. (To ask that costs a look at each worker, and so is done seldom.)
+    pub(crate) fn yields_in_vain(&self, most: u32, started: impl Fn() -> u64) -> bool {
         let (before, count) = self.yields.get();
-        let count = if before == started { count.saturating_add(1) } else { 0 };
-        self.yields.set((started, count));
-        count
+        if count < most {
+            self.yields.set((before, count + 1));
+            return false;
+        }
+        let now = started();
+        self.yields.set((now, if now == before { count } else { 0 }));
+        now == before
     }
 
     /// Parks in a wait in which it helps: until something may have come to help with.

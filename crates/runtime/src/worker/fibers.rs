@@ -83,11 +83,10 @@ impl Owner {
         if !shared.has_stealable() || others_look() {
             return;
         }
-        let started = || shared.started();
-        let before = started();
-        let forced = fiber.yields_in_vain(before) >= PATIENCE;
+        let forced = fiber.yields_in_vain(PATIENCE, || shared.started());
         let Some(room) = shared.substitutes.make_room(shared, forced) else { return };
-        let end = Instant::now() + TURN;
+        let started = || shared.workers[shared.regular + room.slot].started();
+        let (before, end) = (started(), Instant::now() + TURN);
         let works = || shared.substitutes.is_active(room.slot) && shared.has_stealable();
         while started() == before && works() && Instant::now() < end {
             thread::sleep(TURN_LOOK);
