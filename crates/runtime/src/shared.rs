@@ -20,7 +20,7 @@ use crate::live::LiveFutures;
 use crate::monitor::Monitor;
 use crate::own_stack::OwnStack;
 use crate::own_thread::{THREAD_OVERHEAD, Threads};
-use crate::report::Watch;
+use crate::report::{TimedWaits, Watch};
 use crate::runtime::CalledJob;
 use crate::sleepers::{Alarm, Sleepers};
 use crate::stack::Stacks;
@@ -106,6 +106,8 @@ pub(crate) struct Shared {
     pub(crate) monitor: Monitor,
     /// Tells when all tasks are blocked, if the builder was asked for that.
     pub(crate) watch: Option<Watch>,
+    /// Tasks that keep their threads and wait with a time limit.
+    pub(crate) timed_waits: TimedWaits,
     /// Threads for blocking calls.
     pub(crate) blocking: blocking::Pool,
     /// Foreign wakers that are due.
@@ -188,6 +190,7 @@ impl Shared {
             fibers: SpinLock::new(Vec::new()),
             turn: AtomicUsize::new(0),
             watch,
+            timed_waits: TimedWaits::default(),
             blocking: blocking::Pool::new(blocking),
             watcher: Watcher::new(),
             timekeeper: Timekeeper::new(),

@@ -224,15 +224,20 @@ impl Owner {
 
     /// Looks through the pinned queue for what needs no stack, or may start elsewhere.
     fn look_through_pinned(&self) {
-        for entry in self.take_pinned_if(|entry| matches!(entry.decode(), Work::Survey(_))) {
-            if let Work::Survey(job) = entry.decode() {
-                // SAFETY: taken from the pinned queue, so ours to run, once.
-                call_off_fiber(|| unsafe { ((*job).run)(job) });
-            }
-        }
+        call_off_fiber(|| self.answer_surveys());
         // A scope's share for this worker: the scope may take it, if it waits here.
         for entry in self.take_pinned_if(|entry| matches!(entry.decode(), Work::Scoped(_))) {
             self.put_aside_for(entry, Some(self.index()));
+        }
+    }
+
+    /// Answers what was asked about this worker's fibers.
+    pub(crate) fn answer_surveys(&self) {
+        for entry in self.take_pinned_if(|entry| matches!(entry.decode(), Work::Survey(_))) {
+            if let Work::Survey(job) = entry.decode() {
+                // SAFETY: taken from the pinned queue, so ours to run, once.
+                unsafe { ((*job).run)(job) };
+            }
         }
     }
 

@@ -349,6 +349,16 @@ impl Worker {
         true
     }
 
+    /// Takes `entry` out of the pinned queue. Returns whether it was there.
+    pub(crate) fn withdraw(&self, entry: Entry) -> bool {
+        let mut pinned = self.pinned.lock();
+        let index = pinned.iter().position(|&other| other == entry);
+        index.inspect(|&index| _ = pinned.remove(index));
+        // Ordering: Relaxed, as in `put`.
+        self.has_pinned.store(!pinned.is_empty(), Ordering::Relaxed);
+        index.is_some()
+    }
+
     /// Whether something is posted to the worker that is `wanted`.
     pub(crate) fn has_posted(&self, wanted: impl Fn(Entry) -> bool) -> bool {
         // Ordering: Relaxed, a hint.

@@ -12,7 +12,7 @@ mod fork_join;
 #[path = "unwinding.rs"]
 mod unwinding;
 
-use sateen_runtime::{Runtime, Spawn, yield_now};
+use sateen_runtime::{FiberInfo, Runtime, Spawn, sleep, yield_now};
 use sateen_sync::Event;
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
@@ -205,6 +205,40 @@ fn a_scope_in_a_thread_local_is_gone_at_its_end() {
     });
     assert_eq!(first.join().expect("left"), None);
     assert_eq!(second.join().expect("left"), None, "a scope that is over");
+}
+
+/// The thread of a task that waits sleeps, so it cannot answer. The asker looks itself.
+#[test]
+fn a_report_sees_what_tasks_wait_for() {
+    for workers in [1, 2, 8] {
+        let runtime = strict(workers);
+        let event = Arc::new(Event::new());
+        let wait = |i: usize| {
+            let event = Arc::clone(&event);
+            runtime.spawn_with(Spawn::new().name(format!("reader {i}")), move || event.wait())
+        };
+        let tasks: Vec<_> = (0..20).map(wait).collect();
+        let sleeper = runtime.spawn(|| sleep(Duration::from_secs(1000)));
+        let waits = |count| {
+            let report = runtime.report();
+            let named = |fiber: &&FiberInfo| {
+                let wait = fiber.waits_for.as_ref().is_some_and(|wait| wait.kind == "event");
+                wait && !fiber.partial && fiber.name.is_some() && fiber.location.is_some()
+            };
+            (report.fibers.iter().filter(named).count() == 20 && report.fibers.len() == count)
+                .then_some(report)
+        };
+        let seen = |count| (0..).find_map(|_| waits(count)).expect("in the end");
+        assert_eq!(seen(21).blocked, None, "a task waits for time");
+        sleeper.cancel();
+        assert!(sleeper.join().is_err());
+        while seen(20).blocked.is_none() {
+            thread::yield_now();
+        }
+        event.set();
+        tasks.into_iter().for_each(|task| task.join().expect("woken"));
+        runtime.shutdown().expect("an orderly end");
+    }
 }
 
 #[test]

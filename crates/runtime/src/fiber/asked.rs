@@ -21,6 +21,10 @@ impl Fiber {
         *self.asleep.lock() = asleep;
     }
 
+    pub(crate) fn is_asleep(&self) -> bool {
+        *self.asleep.lock()
+    }
+
     /// Calls `look` if the fiber's thread sleeps, and goes on sleeping, or is the caller's. `look`
     /// may then read all that the worker's thread may read. Returns whether it was called.
     pub(crate) fn while_asleep(&self, look: impl FnOnce()) -> bool {

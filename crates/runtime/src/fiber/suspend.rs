@@ -45,7 +45,10 @@ unsafe impl Blocker for Suspend {
         let fiber = Self::fiber();
         fiber.check_interrupted();
         if fiber.keeps_thread() {
+            let shared = fiber.shared();
+            shared.timed_waits.enter();
             fiber.block(Some(deadline));
+            shared.timed_waits.leave();
             return fiber.check_interrupted();
         }
         let mut timer = std::pin::pin!(Timer::new(&*fiber.worker().timers));

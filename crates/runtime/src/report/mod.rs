@@ -9,7 +9,7 @@ mod survey;
 mod watch;
 
 pub use info::{FiberInfo, FiberState, WaitOwner, WaitsFor};
-pub(crate) use watch::Watch;
+pub(crate) use watch::{TimedWaits, Watch};
 
 use crate::cycles::{self, Seen};
 use crate::monitor::BlockedWorker;

@@ -106,7 +106,18 @@ impl Survey {
                 continue;
             }
             let count = Arc::into_raw(Arc::clone(self));
-            if !worker.post(shared, Entry::survey(NonNull::from(&part.job))) {
+            let job = NonNull::from(&part.job);
+            let posted = worker.post(shared, Entry::survey(job));
+            // A worker that was about to sleep has looked for this before it was asked, or is seen
+            // to sleep now.
+            if posted && part.tell_sleepers() {
+                told += 1;
+                if worker.withdraw(Entry::survey(job)) {
+                    // SAFETY: the worker does not run it, so the count is ours again.
+                    drop(unsafe { Arc::from_raw(count) });
+                }
+            }
+            if !posted {
                 // A worker that never ran has nothing to tell.
                 *part.stage.lock() = Stage::Told(Vec::new());
                 told += 1;
@@ -190,14 +201,17 @@ impl Survey {
 }
 
 impl Part {
-    /// Tells of the worker's fibers, if their threads sleep, so that the worker could not answer.
-    /// Before it is asked. Returns whether that is so.
+    /// Tells of the worker's fibers, if their threads sleep, so that the worker cannot answer.
+    /// Returns whether that is so.
     fn tell_sleepers(&self) -> bool {
-        let stage = std::mem::replace(&mut *self.stage.lock(), Stage::Looking);
+        let mut stage = self.stage.lock();
         let mut told = Vec::new();
-        let asleep = matches!(&stage, Stage::Asked(fibers)
+        let asleep = matches!(&*stage, Stage::Asked(fibers)
             if !fibers.is_empty() && fibers.iter().all(|it| look::at_sleeper(it, &mut told)));
-        *self.stage.lock() = if asleep { Stage::Told(told) } else { stage };
+        let asked = asleep.then(|| std::mem::replace(&mut *stage, Stage::Told(told)));
+        drop(stage);
+        // With the counts of the fibers.
+        drop(asked);
         asleep
     }
 
@@ -227,7 +241,10 @@ impl Part {
         if let Some(worker) = context::thread_owner() {
             // Not the fiber that we run on, which may have been something else when it was listed.
             let here = context::fiber().map_or(null(), std::ptr::from_ref);
-            let others = fibers.iter().filter(|fiber| !std::ptr::eq(&raw const ***fiber, here));
+            // (It has not if the worker is about to sleep with it.)
+            let is_told =
+                |fiber: &Fiber| !std::ptr::eq(&raw const *fiber, here) || fiber.is_asleep();
+            let others = fibers.iter().filter(|fiber| is_told(fiber));
             others.for_each(|fiber| look::from_worker(fiber, &mut told));
             if !here.is_null() {
                 // It counts as a task, too, but not at the root of a worker without a stack.

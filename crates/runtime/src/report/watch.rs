@@ -9,7 +9,7 @@ use super::{Blocked, FiberState, Report};
 use crate::drain::DrainCount;
 use crate::fiber::Fiber;
 use crate::shared::Shared;
-use sateen_base::prim::{Arc, AtomicU64, Ordering};
+use sateen_base::prim::{Arc, AtomicU64, AtomicUsize, Ordering};
 use std::collections::HashSet;
 
 /// A number that changes whenever a task begins or is suspended.
@@ -50,7 +50,7 @@ pub(super) fn blocked(shared: &Shared, report: &Report, before: u64) -> Option<B
 }
 
 fn has_timers(shared: &Shared) -> bool {
-    shared.workers.iter().any(|worker| !worker.timers.is_empty())
+    shared.timed_waits.are_some() || shared.workers.iter().any(|worker| !worker.timers.is_empty())
 }
 
 /// Reports when the runtime is blocked, without being asked; see
@@ -61,6 +61,27 @@ pub(crate) struct Watch {
     resting: DrainCount,
     /// The activity when workers were last asked.
     asked: AtomicU64,
+}
+
+/// How many tasks that keep their threads wait with a time limit: no timer says so.
+#[derive(Default)]
+pub(crate) struct TimedWaits(AtomicUsize);
+
+impl TimedWaits {
+    /// The calling task begins such a wait.
+    pub(crate) fn enter(&self) {
+        // Ordering: Relaxed; a look that finds the task asleep has had the fiber's lock after it.
+        // The same holds below.
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn leave(&self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    fn are_some(&self) -> bool {
+        self.0.load(Ordering::Relaxed) != 0
+    }
 }
 
 impl Watch {

@@ -3,6 +3,7 @@
 use super::Owner;
 use crate::fiber::Fiber;
 use crate::forked;
+use crate::root;
 use sateen_base::prim::time::{Duration, Instant};
 use sateen_sync::park::ThreadParker;
 
@@ -36,6 +37,10 @@ impl Owner {
         let rests = deadline.is_none() && shared.is_strict() && self.timers.is_empty();
         let watch = shared.watch.as_ref().filter(|_| rests);
         fiber.set_asleep(true);
+        if shared.is_strict() {
+            // The fiber is parked, so what this calls of the user's must not wait on it.
+            root::call_off_fiber(|| self.answer_surveys());
+        }
         // The second call finds that the workers have been asked.
         while watch.is_some_and(|watch| watch.rests(shared)) {}
         self.sleep_blocked(thread, deadline, withdraw);
