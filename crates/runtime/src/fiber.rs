@@ -114,11 +114,10 @@ pub(crate) struct Fiber {
 static FIBERS: AtomicU32 = AtomicU32::new(0);
 
 // SAFETY: other threads use `join_stack`, `park_word`, `next`, `task`, `id`, `wait`, `kept`,
-// `clock`, `blocking`, `thread` and `asleep`, which are Sync. They read what is the fiber's alone
-// under the lock of `asleep`, if that is true: the fiber changes nothing before it has had the lock
-// again. They also use `number`, `shared`, `me` and the
-// `Worker` behind `owner`, which do not change after `new`. That worker lives as long as `shared`.
-// The rest belongs to the worker's thread.
+// `clock`, `blocking`, `thread` and `asleep`, which are Sync. They also use `number`, `shared`,
+// `me` and the `Worker` behind `owner`, which do not change after `new`. That worker lives as
+// long as `shared`. The rest belongs to the worker's thread. Others read it under the lock of
+// `asleep`, if that is true: the fiber changes nothing before it has had the lock again.
 unsafe impl Send for Fiber {}
 // SAFETY: as above.
 unsafe impl Sync for Fiber {}

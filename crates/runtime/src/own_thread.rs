@@ -6,8 +6,7 @@
 //! | thread | steps |
 //! |---|---|
 //! | the worker's | publishes its fiber's branches, starts the other thread, parks |
-//! | the task's | is the worker: takes its context, runs the task; gives it back, unparks the other
-//! |
+//! | the task's | is the worker: takes its context, runs the task, gives it back, unparks |
 //! | the worker's | is the worker again |
 //!
 //! Starting a thread, and the parker's release and acquire, order all that one of the two did

@@ -86,6 +86,8 @@ pub(crate) struct Worker {
     has_pinned: AtomicBool,
     /// The worker's thread never started, or it is a substitute that sleeps and takes nothing.
     absent: AtomicBool,
+    /// The worker's thread sleeps in a task, so nobody answers a survey.
+    asleep: AtomicBool,
     /// When a thief last issued a heavy fence to publish this worker's jobs, in ticks.
     pub(crate) forced_at: AtomicU64,
     /// Counts the CPU time of its thread.
@@ -178,6 +180,7 @@ impl WorkerCell {
             pinned: SpinLock::new(VecDeque::new()),
             has_pinned: AtomicBool::new(false),
             absent: AtomicBool::new(false),
+            asleep: AtomicBool::new(false),
             forced_at: AtomicU64::new(0),
             clock: OnceLock::new(),
             stranded: AtomicUsize::new(0),
@@ -343,20 +346,35 @@ impl Worker {
         if self.absent.load(Ordering::Relaxed) {
             return false;
         }
-        pinned.push_back(entry);
-        // Ordering: Relaxed, under the lock; a hint outside of it.
-        self.has_pinned.store(true, Ordering::Relaxed);
+        self.push_pinned(&mut pinned, entry);
         true
     }
 
-    /// Takes `entry` out of the pinned queue. Returns whether it was there.
-    pub(crate) fn withdraw(&self, entry: Entry) -> bool {
+    fn push_pinned(&self, pinned: &mut VecDeque<Entry>, entry: Entry) {
+        pinned.push_back(entry);
+        // Ordering: Relaxed, under the lock; a hint outside of it.
+        self.has_pinned.store(true, Ordering::Relaxed);
+    }
+
+    /// [`Worker::post`] for a survey. False also if the worker's thread sleeps in a task.
+    pub(crate) fn ask(&self, shared: &Shared, survey: Entry) -> bool {
         let mut pinned = self.pinned.lock();
-        let index = pinned.iter().position(|&other| other == entry);
-        index.inspect(|&index| _ = pinned.remove(index));
-        // Ordering: Relaxed, as in `put`.
-        self.has_pinned.store(!pinned.is_empty(), Ordering::Relaxed);
-        index.is_some()
+        // Ordering: Relaxed, under the lock.
+        if self.absent.load(Ordering::Relaxed) || self.asleep.load(Ordering::Relaxed) {
+            return false;
+        }
+        self.push_pinned(&mut pinned, survey);
+        drop(pinned);
+        shared.sleep.wake_owner(self.index);
+        true
+    }
+
+    /// Sets whether the worker's thread sleeps in a task. The worker then answers what it has been
+    /// asked before.
+    pub(crate) fn set_asleep(&self, asleep: bool) {
+        let _pinned = self.pinned.lock();
+        // Ordering: Relaxed, under the lock.
+        self.asleep.store(asleep, Ordering::Relaxed);
     }
 
     /// Whether something is posted to the worker that is `wanted`.

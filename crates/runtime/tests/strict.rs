@@ -228,6 +228,7 @@ fn a_report_sees_what_tasks_wait_for() {
             (report.fibers.iter().filter(named).count() == 20 && report.fibers.len() == count)
                 .then_some(report)
         };
+        let _dog = common::Watchdog::new(&format!("a report on {workers} workers"));
         let seen = |count| (0..).find_map(|_| waits(count)).expect("in the end");
         assert_eq!(seen(21).blocked, None, "a task waits for time");
         sleeper.cancel();
@@ -239,6 +240,27 @@ fn a_report_sees_what_tasks_wait_for() {
         tasks.into_iter().for_each(|task| task.join().expect("woken"));
         runtime.shutdown().expect("an orderly end");
     }
+}
+
+#[test]
+fn a_report_leaves_nothing_at_workers_that_fall_asleep() {
+    let _dog = common::Watchdog::new("reports while tasks fall asleep");
+    let runtime = strict(2);
+    for _ in 0..300 {
+        let event = Arc::new(Event::new());
+        let wait = |_| {
+            let event = Arc::clone(&event);
+            runtime.spawn(move || event.wait())
+        };
+        let tasks: Vec<_> = (0..2).map(wait).collect();
+        // Some of these come just before the tasks' waits, some just after.
+        while runtime.report().blocked.is_none() {
+            thread::yield_now();
+        }
+        event.set();
+        tasks.into_iter().for_each(|task| task.join().expect("woken"));
+    }
+    runtime.shutdown().expect("an orderly end");
 }
 
 #[test]

@@ -44,6 +44,22 @@ fn each(tasks: usize, f: impl Fn(usize) + Send + Sync + 'static) {
     tasks.into_iter().for_each(|task| task.join().expect("no panic"));
 }
 
+/// How many of 60 tasks that sleep had begun at once.
+fn most_that_sleep(rt: &Runtime) -> usize {
+    let (now, most) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    rt.scope(|s| {
+        let (now, most) = (&now, &most);
+        for i in 0..60 {
+            s.spawn(move |_| {
+                most.fetch_max(now.fetch_add(1, SeqCst) + 1, SeqCst);
+                sleep(micros(i % 7 * 50));
+                now.fetch_sub(1, SeqCst);
+            });
+        }
+    });
+    most.into_inner()
+}
+
 fn micros(number: usize) -> Duration {
     Duration::from_micros(number as u64)
 }
@@ -237,18 +253,8 @@ fn what_has_no_substitute_starts_later() {
     for workers in WORKERS {
         watched(&format!("few substitutes on {workers} workers"), || {
             let rt = strict().workers(workers).substitutes(2).build().expect("a runtime");
-            let (now, most) = (AtomicUsize::new(0), AtomicUsize::new(0));
-            let (now, most) = (&now, &most);
-            rt.scope(|s| {
-                for i in 0..60 {
-                    s.spawn(move |_| {
-                        most.fetch_max(now.fetch_add(1, SeqCst) + 1, SeqCst);
-                        sleep(micros(i % 7 * 100));
-                        now.fetch_sub(1, SeqCst);
-                    });
-                }
-            });
-            assert!(most.load(SeqCst) <= workers + 2, "{most:?} at once");
+            let most = most_that_sleep(&rt);
+            assert!(most <= workers + 2, "{most} at once");
             rt.shutdown().expect("an orderly end");
         });
     }
@@ -260,18 +266,8 @@ fn a_limit_on_stacks_bounds_the_threads() {
     for (workers, stacks) in [(1, 1), (1, 3), (2, 2), (2, 5)] {
         watched(&format!("{stacks} stacks on {workers} workers"), || {
             let rt = strict().workers(workers).max_stacks(stacks).build().expect("a runtime");
-            let (now, most) = (AtomicUsize::new(0), AtomicUsize::new(0));
-            let (now, most) = (&now, &most);
-            rt.scope(|s| {
-                for i in 0..60 {
-                    s.spawn(move |_| {
-                        most.fetch_max(now.fetch_add(1, SeqCst) + 1, SeqCst);
-                        sleep(micros(i % 7 * 50));
-                        now.fetch_sub(1, SeqCst);
-                    });
-                }
-            });
-            assert!(most.load(SeqCst) <= stacks, "{most:?} at once");
+            let most = most_that_sleep(&rt);
+            assert!(most <= stacks, "{most} at once");
             // Each branch waits for the other, and so do a task and one that comes after it.
             let (event, other) = (Event::new(), Arc::new(Event::new()));
             rt.install(|| join(|| event.wait(), || event.set()));

@@ -164,7 +164,8 @@ impl Awaited {
     ///
     /// # Safety
     /// While a context [waits for](waiting_for) the result, or a copy of it, `owner` may be called
-    /// with this address on the waiting thread.
+    /// with this address: on the waiting thread, or on another one while the waiting thread sleeps
+    /// and cannot go on. It must return soon, and must neither wait nor unwind.
     #[inline]
     pub const unsafe fn with_owner(self, owner: OwnerOf) -> Self {
         Self { owner: Some(owner), ..self }
@@ -183,8 +184,8 @@ impl Awaited {
     }
 
     /// The function that returns its owner, if there is one. Call it with
-    /// [`address`](Self::address), on the thread where the context blocked, and only while it
-    /// waits: so the primitive is still there.
+    /// [`address`](Self::address), and only while the context waits: so the primitive is still
+    /// there. Call it on the thread where the context blocked, or while that thread cannot go on.
     #[inline]
     pub const fn owner(&self) -> Option<OwnerOf> {
         self.owner

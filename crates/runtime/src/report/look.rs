@@ -36,7 +36,14 @@ fn bare(fiber: &Fiber, id: u64, state: FiberState) -> FiberInfo {
 }
 
 /// Adds what can be told of `fiber` without its worker's help.
-pub(super) fn from_outside(fiber: &Arc<Fiber>, out: &mut Vec<FiberInfo>) {
+pub(super) fn from_asker(fiber: &Arc<Fiber>, out: &mut Vec<FiberInfo>) {
+    if !at_sleeper(fiber, out) {
+        from_outside(fiber, out);
+    }
+}
+
+/// Adds what any thread may read of `fiber`.
+fn from_outside(fiber: &Arc<Fiber>, out: &mut Vec<FiberInfo>) {
     let id = fiber.context_id();
     if id == 0 {
         return;
@@ -61,27 +68,54 @@ pub(super) fn from_outside(fiber: &Arc<Fiber>, out: &mut Vec<FiberInfo>) {
 }
 
 /// [`from_worker`] for a fiber whose thread sleeps. Returns whether it does.
-pub(super) fn at_sleeper(fiber: &Arc<Fiber>, out: &mut Vec<FiberInfo>) -> bool {
-    fiber.while_asleep(|| from_worker(fiber, out))
+fn at_sleeper(fiber: &Arc<Fiber>, out: &mut Vec<FiberInfo>) -> bool {
+    loop {
+        let spare = out.capacity() - out.len();
+        let mut places = 0;
+        let asleep = fiber.while_asleep(|| {
+            // SAFETY: the fiber does not go on before this returns.
+            places = unsafe { depth(fiber) };
+            if places <= spare {
+                from_worker(fiber, out);
+            }
+        });
+        if !asleep || places <= spare {
+            return asleep;
+        }
+        // Not under the fiber's lock, because an allocator may wait.
+        out.reserve(places);
+    }
+}
+
+/// As many things run on `fiber`.
+///
+/// # Safety
+/// As [`from_worker`] demands.
+unsafe fn depth(fiber: &Fiber) -> usize {
+    // SAFETY: by contract: what runs on the fiber lies on its stack.
+    let innermost = unsafe { fiber.running().as_ref() };
+    // SAFETY: as above, for each place further up the stack.
+    let outer = |inner: &&Running| unsafe { inner.outer.as_ref() };
+    std::iter::successors(innermost, outer).count()
 }
 
 /// Adds everything that runs on `fiber`, innermost first. On its worker's thread, while it does not
-/// run, or in [`Fiber::while_asleep`].
+/// run, or in [`Fiber::while_asleep`]. Then the fiber cannot go on before this returns.
 pub(super) fn from_worker(fiber: &Arc<Fiber>, out: &mut Vec<FiberInfo>) {
     // SAFETY: what runs on a suspended fiber lies on its stack. The fiber cannot go on before we
-    // return, for it would on this thread.
+    // return: it would on this thread, or it waits for the caller's lock.
     let Some(running) = (unsafe { fiber.running().as_ref() }) else { return };
     let state = if fiber.is_parked() { FiberState::Waiting } else { FiberState::Ready };
     let mut info = bare(fiber, running.id, state);
     info.has_waker = fiber.wakers() > 0;
     #[cfg(debug_assertions)]
     {
-        // SAFETY: we are on its worker's thread.
+        // SAFETY: the fiber does not run.
         info.stack_used = unsafe { fiber.record().high_water() };
     }
     if let Some(wait) = fiber.wait() {
-        // SAFETY: the fiber is in the middle of that wait, on this thread, so the primitive is
-        // there.
+        // SAFETY: the fiber is in the middle of that wait, so the primitive is there. It waits on
+        // this thread, or its thread sleeps.
         let owner = wait.what.owner().map(|owner| unsafe { owner(wait.what.address()) });
         info.since = wait.since;
         info.waits_for = Some(waits_for(&wait, owner.filter(|&id| id != 0)));
@@ -104,7 +138,7 @@ pub(super) fn from_worker(fiber: &Arc<Fiber>, out: &mut Vec<FiberInfo>) {
     }
 }
 
-/// On the worker's thread, as above.
+/// As [`from_worker`].
 fn name(info: &mut FiberInfo, fiber: &Fiber, running: &Running) {
     info.masked = fiber.is_masked();
     // SAFETY: null, or a task that does not end before what runs for it here.

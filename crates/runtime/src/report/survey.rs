@@ -5,11 +5,12 @@
 //! that does not come to it in time is busy; of its fibers only that is told which any thread may
 //! read. The same is true of the fibers of substitutes, which are not asked. A fiber whose thread
 //! sleeps with it is looked at by the asker, and cannot go on meanwhile (`Fiber::while_asleep`).
+//! Before a worker's thread sleeps so, it answers, and takes no more jobs (`Worker::ask`).
 //!
 //! | stage of a worker's part | means | leaves it |
 //! |---|---|---|
-//! | `Asked` | its list of fibers waits for it | worker: `Looking`; asker, at the end: `Told` |
-//! | `Looking` | the worker looks | worker: `Told` |
+//! | `Asked` | its list of fibers waits for it | worker or asker: `Looking` |
+//! | `Looking` | one of the two looks | the same: `Told` |
 //! | `Told` | done; a worker that comes now has nothing to do | nobody |
 
 use super::info::FiberInfo;
@@ -101,25 +102,10 @@ impl Survey {
         // Substitutes may be asleep, with nothing to wake up for.
         told += self.parts.len() - self.regular;
         for (worker, part) in shared.workers.iter().zip(&self.parts[..self.regular]) {
-            if part.tell_sleepers() {
-                told += 1;
-                continue;
-            }
             let count = Arc::into_raw(Arc::clone(self));
             let job = NonNull::from(&part.job);
-            let posted = worker.post(shared, Entry::survey(job));
-            // A worker that was about to sleep has looked for this before it was asked, or is seen
-            // to sleep now.
-            if posted && part.tell_sleepers() {
-                told += 1;
-                if worker.withdraw(Entry::survey(job)) {
-                    // SAFETY: the worker does not run it, so the count is ours again.
-                    drop(unsafe { Arc::from_raw(count) });
-                }
-            }
-            if !posted {
-                // A worker that never ran has nothing to tell.
-                *part.stage.lock() = Stage::Told(Vec::new());
+            if !worker.ask(shared, Entry::survey(job)) {
+                part.tell_for_worker();
                 told += 1;
                 // SAFETY: it was not posted, so the count is still ours.
                 drop(unsafe { Arc::from_raw(count) });
@@ -179,11 +165,9 @@ impl Survey {
                     Stage::Told(fibers) => answers.fibers.extend(fibers),
                     Stage::Asked(fibers) => {
                         answers.busy += usize::from(index < self.regular);
-                        for fiber in &fibers {
-                            if !look::at_sleeper(fiber, &mut answers.fibers) {
-                                look::from_outside(fiber, &mut answers.fibers);
-                            }
-                        }
+                        fibers
+                            .iter()
+                            .for_each(|fiber| look::from_asker(fiber, &mut answers.fibers));
                     }
                     Stage::Looking => {
                         // The worker is looking, and blocks nowhere.
@@ -201,18 +185,14 @@ impl Survey {
 }
 
 impl Part {
-    /// Tells of the worker's fibers, if their threads sleep, so that the worker cannot answer.
-    /// Returns whether that is so.
-    fn tell_sleepers(&self) -> bool {
-        let mut stage = self.stage.lock();
+    /// Tells what there is to tell of a worker that does not come to it: one that never ran, or
+    /// whose thread sleeps in a task.
+    fn tell_for_worker(&self) {
         let mut told = Vec::new();
-        let asleep = matches!(&*stage, Stage::Asked(fibers)
-            if !fibers.is_empty() && fibers.iter().all(|it| look::at_sleeper(it, &mut told)));
-        let asked = asleep.then(|| std::mem::replace(&mut *stage, Stage::Told(told)));
-        drop(stage);
-        // With the counts of the fibers.
-        drop(asked);
-        asleep
+        if let Stage::Asked(fibers) = std::mem::replace(&mut *self.stage.lock(), Stage::Looking) {
+            fibers.iter().for_each(|fiber| look::from_asker(fiber, &mut told));
+        }
+        *self.stage.lock() = Stage::Told(told);
     }
 
     /// # Safety

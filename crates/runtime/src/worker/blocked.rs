@@ -38,6 +38,7 @@ impl Owner {
         let watch = shared.watch.as_ref().filter(|_| rests);
         fiber.set_asleep(true);
         if shared.is_strict() {
+            self.set_asleep(true);
             // The fiber is parked, so what this calls of the user's must not wait on it.
             root::call_off_fiber(|| self.answer_surveys());
         }
@@ -45,6 +46,9 @@ impl Owner {
         while watch.is_some_and(|watch| watch.rests(shared)) {}
         self.sleep_blocked(thread, deadline, withdraw);
         watch.inspect(|watch| watch.wakes());
+        if shared.is_strict() {
+            self.set_asleep(false);
+        }
         fiber.set_asleep(false);
         shared.substitutes.unblock(shared);
     }

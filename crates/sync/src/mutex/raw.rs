@@ -331,7 +331,7 @@ impl Owner {
         #[cfg(not(loom))]
         {
             let id = hook::known_context_id();
-            // The unlock's locked instruction would wait for a store. A look costs nothing.
+            // The unlock's locked instruction would wait for a store, and not for a look.
             if self.0.load(Ordering::Relaxed) != id {
                 self.0.store(id, Ordering::Relaxed);
             }
