@@ -100,8 +100,10 @@ fn a_substitute_takes_over_and_retires() {
                 inner.set();
             });
         }
-        let stats = rt.stats();
-        assert_eq!((rt.workers(), stats.workers.len()), (1, 2));
+        // Where tasks own their threads, one that is about to retire takes over from nobody.
+        let at_most = if strict { 16 } else { 2 };
+        let threads = rt.stats().workers.len();
+        assert!(rt.workers() == 1 && (2..=at_most).contains(&threads), "{threads} threads");
         rt.shutdown().expect("an orderly end");
     }
 }
