@@ -15,6 +15,8 @@ mod unwinding;
 use sateen_runtime::{FiberInfo, Runtime, Spawn, sleep, yield_now};
 use sateen_sync::Event;
 use std::cell::{Cell, RefCell};
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 use std::thread;
@@ -239,6 +241,50 @@ fn a_report_sees_what_tasks_wait_for() {
         event.set();
         tasks.into_iter().for_each(|task| task.join().expect("woken"));
         runtime.shutdown().expect("an orderly end");
+    }
+}
+
+#[test]
+fn a_blocked_runtime_says_so_by_itself() {
+    const NAME: &str = "a_blocked_runtime_says_so_by_itself";
+    const COUNTS: [usize; 3] = [1, 2, 8];
+    const ROUNDS: usize = 3;
+    if std::env::var_os("SATEEN_TEST_CHILD").is_none() {
+        let mut child = Command::new(std::env::current_exe().expect("this test"))
+            .args(["--exact", NAME, "--nocapture", "--test-threads=1"])
+            .env("SATEEN_TEST_CHILD", "1")
+            .stdin(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the child runs");
+        let mut go = child.stdin.take().expect("a pipe");
+        let said = BufReader::new(child.stderr.take().expect("a pipe")).lines();
+        let mut times = 0;
+        for line in said.map(|line| line.expect("text")) {
+            if line == "all blocked, no timer pending, 1 outside waker outstanding" {
+                times += 1;
+                writeln!(go, "go").expect("it reads");
+            }
+        }
+        assert!(child.wait().expect("its status").success());
+        assert_eq!(times, COUNTS.len() * ROUNDS, "once each time");
+        return;
+    }
+    let _dog = common::Watchdog::new("nothing is said");
+    for workers in COUNTS {
+        let builder = Runtime::builder().workers(workers).strict(true);
+        let runtime = builder.report_blocked(true).build().expect("a runtime");
+        for _ in 0..ROUNDS {
+            // Nothing is said meanwhile.
+            runtime.spawn(|| sleep(Duration::from_millis(20))).join().expect("awake");
+            let event = Arc::new(Event::new());
+            let inner = Arc::clone(&event);
+            let task = runtime.spawn(move || inner.wait());
+            let mut line = String::new();
+            std::io::stdin().read_line(&mut line).expect("the parent writes");
+            event.set();
+            task.join().expect("set");
+        }
     }
 }
 
