@@ -74,6 +74,9 @@ mod hooks;
 #[cfg(not(loom))]
 mod idle;
 #[cfg(not(loom))]
+#[doc(hidden)]
+pub mod iter;
+#[cfg(not(loom))]
 mod join;
 #[cfg(not(loom))]
 mod lookout;
