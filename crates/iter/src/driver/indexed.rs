@@ -2,9 +2,10 @@
 
 use crate::iter::IndexedParallelIterator;
 use crate::iter::plumbing::{Consumer, Folder, Producer, ProducerCallback, Reducer};
+use sateen_base::abort_with;
 use sateen_base::unwind::Held;
 use sateen_runtime::iter::{Lazy, Piece};
-use std::ops::ControlFlow;
+use std::marker::PhantomData;
 
 /// A folder that cannot be extended gets one part in so many of what is left.
 const BLOCKS: usize = 4;
@@ -77,148 +78,191 @@ struct Rest<P, C> {
     consumer: C,
 }
 
-/// What a run of items has become, and what joins it with what follows.
-struct Done<Item, C: Consumer<Item>> {
-    result: Held<C::Result>,
-    reducer: C::Reducer,
-}
+struct Part<P, C>(PhantomData<(P, C)>);
 
-/// A folder that has taken items, and what joins its result with what follows.
-struct Open<Item, C: Consumer<Item>> {
-    folder: C::Folder,
-    reducer: C::Reducer,
-    /// How many items it may still be extended by.
-    room: usize,
-}
-
-struct Part<P: Producer, C: Consumer<P::Item>> {
-    rest: Rest<P, C>,
+/// What the items so far have become, in their order: first `done`, then what `open` has taken.
+struct State<Item, C: Consumer<Item>> {
+    done: Option<Done<Item, C>>,
+    open: Option<Open<Item, C>>,
     /// Whether the consumer has refused to extend a folder.
     in_blocks: bool,
-    open: Option<Open<P::Item, C>>,
-    /// What lies before the open folder.
-    done: Option<Done<P::Item, C>>,
 }
 
-impl<Item, C: Consumer<Item>> Done<Item, C> {
-    /// `done`, then `result`.
-    #[inline(always)]
-    fn before(done: Option<Self>, result: C::Result) -> C::Result {
-        match done {
+struct Done<Item, C: Consumer<Item>> {
+    result: Held<C::Result>,
+    /// Joins it with what follows, if anything does.
+    seam: Option<C::Reducer>,
+}
+
+struct Open<Item, C: Consumer<Item>> {
+    folder: C::Folder,
+    /// How many items it may still be extended by.
+    room: usize,
+    /// As in `Done`.
+    seam: Option<C::Reducer>,
+}
+
+impl<Item, C: Consumer<Item>> State<Item, C> {
+    /// Puts `result` behind all the others.
+    #[inline]
+    fn push(done: Option<Done<Item, C>>, result: C::Result, seam: Option<C::Reducer>) -> Self {
+        let result = match done {
             None => result,
-            Some(Self { result: left, reducer }) => reducer.reduce(left.release(), result),
-        }
+            Some(Done { result: left, seam: Some(seam) }) => seam.reduce(left.release(), result),
+            Some(Done { seam: None, .. }) => abort_with("results without a reducer"),
+        };
+        let done = Some(Done { result: Held::new(result), seam });
+        Self { done, open: None, in_blocks: false }
     }
 
-    /// `done`, then what `open` has taken.
-    #[inline(always)]
-    fn close(done: Option<Self>, open: Open<Item, C>) -> Self {
-        let Open { folder, reducer, .. } = open;
-        let result = Self::before(done, folder.complete());
-        Self { result: Held::new(result), reducer }
+    /// Completes the folder.
+    #[inline]
+    fn close(self) -> Self {
+        let Self { done, open, in_blocks } = self;
+        match open {
+            Some(Open { folder, seam, .. }) => {
+                Self { in_blocks, ..Self::push(done, folder.complete(), seam) }
+            }
+            None => Self { done, open, in_blocks },
+        }
     }
 }
 
 impl<P: Producer, C: Consumer<P::Item>> Piece for Part<P, C> {
     type Rest = Rest<P, C>;
-    type Kept = (Option<Done<P::Item, C>>, C::Reducer);
+    type State = State<P::Item, C>;
+    type Seam = C::Reducer;
     type Output = C::Result;
 
-    #[inline(always)]
-    fn begin(rest: Self::Rest) -> Self {
-        Self { rest, in_blocks: false, open: None, done: None }
+    #[inline]
+    fn begin(_rest: &Self::Rest) -> Self::State {
+        State { done: None, open: None, in_blocks: false }
     }
 
-    #[inline(always)]
-    fn left(&self) -> usize {
-        self.rest.len
+    #[inline]
+    fn left(rest: &Self::Rest) -> usize {
+        rest.len
     }
 
-    #[inline(always)]
-    fn is_full(&self) -> bool {
-        // An open folder was asked after its chunk.
-        self.open.is_none() && self.rest.consumer.full()
+    #[inline]
+    fn is_full(state: &Self::State, rest: &Self::Rest) -> bool {
+        match &state.open {
+            Some(open) => open.folder.full(),
+            None => rest.consumer.full(),
+        }
     }
 
-    #[inline(always)]
-    fn portion(&self, chunk: usize) -> usize {
-        let most = if self.in_blocks { chunk.max(self.rest.len / BLOCKS) } else { chunk };
-        let room = self.open.as_ref().map_or(self.rest.max, |open| open.room);
+    #[inline]
+    fn give_up(mut state: Self::State, rest: Self::Rest) -> Self::State {
+        if state.open.is_none() && state.done.is_none() {
+            // Its result has no items, but there must be one.
+            let folder = rest.consumer.into_folder();
+            state.open = Some(Open { folder, room: 0, seam: None });
+        }
+        state
+    }
+
+    #[inline]
+    fn portion(state: &Self::State, rest: &Self::Rest, chunk: usize) -> usize {
+        let wanted = if state.in_blocks { chunk.max(rest.len / BLOCKS) } else { chunk };
         // A folder without room is closed, and the next one has all of it.
-        let room = if room == 0 { self.rest.max } else { room };
-        most.min(room).min(self.rest.len)
+        let room = match &state.open {
+            Some(open) if open.room > 0 => open.room,
+            _ => rest.max,
+        };
+        wanted.min(room).min(rest.len)
     }
 
-    #[inline(always)]
-    fn work(self, count: usize) -> ControlFlow<C::Result, Self> {
-        let Self { rest, mut in_blocks, mut open, mut done } = self;
+    #[inline]
+    fn work(
+        mut state: Self::State,
+        rest: Self::Rest,
+        count: usize,
+    ) -> (Self::State, Option<Self::Rest>) {
         let Rest { len, max, producer, mut consumer } = rest;
-        if let Some(this) = &mut open {
-            if count <= this.room && consumer.extend_folder(&mut this.folder, count) {
-                this.room -= count;
+        if let Some(open) = &mut state.open {
+            if count <= open.room && consumer.extend_folder(&mut open.folder, count) {
+                open.room -= count;
             } else {
-                in_blocks |= count <= this.room;
-                if let Some(this) = open.take() {
-                    done = Some(Done::close(done, this));
-                }
+                state.in_blocks |= count <= open.room;
+                state = state.close();
             }
         }
-        if open.is_none() && consumer.full() {
-            return ControlFlow::Break(Done::before(done, consumer.into_folder().complete()));
-        }
+        let State { done, open, in_blocks } = state;
+        let Some(Open { folder, room, seam }) = open else {
+            let state = State { done, open, in_blocks };
+            return Self::work_anew(state, Rest { len, max, producer, consumer }, count);
+        };
         if count == len {
-            let folder = match open {
-                Some(open) => open.folder,
-                None => consumer.into_folder(),
-            };
             let folder = producer.fold_with(folder);
-            return ControlFlow::Break(Done::before(done, folder.complete()));
+            return (State { done, open: Some(Open { folder, room, seam }), in_blocks }, None);
         }
         let (now, producer) = producer.split_at(count);
-        let (folder, reducer, room) = match open {
-            Some(Open { folder, reducer, room }) => (folder, reducer, room),
-            None => {
-                let (first, others, reducer) = consumer.split_at(count);
-                consumer = others;
-                (first.into_folder(), reducer, max - count)
-            }
-        };
         let folder = now.fold_with(folder);
-        if folder.full() {
-            return ControlFlow::Break(Done::before(done, folder.complete()));
-        }
-        let rest = Rest { len: len - count, max, producer, consumer };
-        let open = Some(Open { folder, reducer, room });
-        ControlFlow::Continue(Self { rest, in_blocks, open, done })
+        let rest = (!folder.full()).then_some(Rest { len: len - count, max, producer, consumer });
+        (State { done, open: Some(Open { folder, room, seam }), in_blocks }, rest)
     }
 
-    #[inline(always)]
-    fn halve(self) -> (Self::Kept, Self::Rest, Self::Rest) {
-        let Self { rest, open, done, .. } = self;
-        let done = match open {
-            Some(open) => Some(Done::close(done, open)),
-            None => done,
-        };
+    #[inline]
+    fn halve(rest: Self::Rest) -> (Self::Rest, C::Reducer, Self::Rest) {
         let Rest { len, max, producer, consumer } = rest;
         let middle = len / 2;
         let (left, right) = producer.split_at(middle);
         let (first, second, reducer) = consumer.split_at(middle);
         let a = Rest { len: middle, max, producer: left, consumer: first };
-        let b = Rest { len: len - middle, max, producer: right, consumer: second };
-        ((done, reducer), a, b)
+        (a, reducer, Rest { len: len - middle, max, producer: right, consumer: second })
     }
 
-    #[inline(always)]
-    fn end(self) -> C::Result {
-        let Self { rest, open, done, .. } = self;
-        match open {
-            Some(open) => Done::close(done, open).result.release(),
-            None => Done::before(done, rest.consumer.into_folder().complete()),
+    #[inline]
+    fn go_on(mut state: Self::State, seam: C::Reducer) -> Self::State {
+        match (&mut state.open, &mut state.done) {
+            (Some(open), _) => open.seam = Some(seam),
+            (None, Some(done)) => done.seam = Some(seam),
+            (None, None) => {}
+        }
+        state
+    }
+
+    #[inline]
+    fn append(state: Self::State, seam: C::Reducer, output: C::Result) -> Self::State {
+        // Another worker's result is held while the folder completes.
+        let output = Held::new(output);
+        let state = Self::go_on(state.close(), seam);
+        State::push(state.done, output.release(), None)
+    }
+
+    #[inline]
+    fn end(state: Self::State) -> C::Result {
+        match state.close().done {
+            Some(done) => done.result.release(),
+            None => abort_with("a part without a result"),
         }
     }
+}
 
-    #[inline(always)]
-    fn join((done, reducer): Self::Kept, a: C::Result, b: C::Result) -> C::Result {
-        Done::before(done, reducer.reduce(a, b))
+impl<P: Producer, C: Consumer<P::Item>> Part<P, C> {
+    /// [`Piece::work`] with a new folder.
+    #[inline]
+    fn work_anew(
+        state: State<P::Item, C>,
+        rest: Rest<P, C>,
+        count: usize,
+    ) -> (State<P::Item, C>, Option<Rest<P, C>>) {
+        let Rest { len, max, producer, consumer } = rest;
+        let State { done, in_blocks, .. } = state;
+        let room = max - count;
+        let open =
+            |folder, seam| State { done, open: Some(Open { folder, room, seam }), in_blocks };
+        if consumer.full() {
+            return (open(consumer.into_folder(), None), None);
+        }
+        if count == len {
+            return (open(producer.fold_with(consumer.into_folder()), None), None);
+        }
+        let (now, producer) = producer.split_at(count);
+        let (first, consumer, seam) = consumer.split_at(count);
+        let folder = now.fold_with(first.into_folder());
+        let rest = (!folder.full()).then_some(Rest { len: len - count, max, producer, consumer });
+        (open(folder, Some(seam)), rest)
     }
 }

@@ -4,7 +4,7 @@ use super::Grain;
 use super::lazy::{Lazy, Piece};
 use crate::unwind::Held;
 use std::marker::PhantomData;
-use std::ops::{ControlFlow, Range};
+use std::ops::Range;
 
 /// The functions of a loop.
 struct Functions<'f, I, F, C> {
@@ -27,19 +27,16 @@ struct Rest<'f, R, I, F, C> {
     makes: PhantomData<fn() -> R>,
 }
 
-struct Part<'f, R, I, F, C> {
-    rest: Rest<'f, R, I, F, C>,
-    /// Held wherever other code of the user's runs meanwhile.
-    acc: Held<R>,
-}
+struct Folding<'f, R, I, F, C>(PhantomData<(Rest<'f, R, I, F, C>, R)>);
 
-/// What a halved piece has made, and how to add its halves.
-struct Kept<'f, R, C> {
+/// What the indices so far have made.
+struct Folded<'f, R, C> {
+    /// Held wherever other code of the user's runs meanwhile.
     acc: Held<R>,
     combine: &'f C,
 }
 
-impl<'f, R, I, F, C> Piece for Part<'f, R, I, F, C>
+impl<'f, R, I, F, C> Piece for Folding<'f, R, I, F, C>
 where
     R: Send,
     I: Fn() -> R + Sync,
@@ -47,55 +44,62 @@ where
     C: Fn(R, R) -> R + Sync,
 {
     type Rest = Rest<'f, R, I, F, C>;
-    type Kept = Kept<'f, R, C>;
+    type State = Folded<'f, R, C>;
+    type Seam = ();
     type Output = R;
 
-    #[inline(always)]
-    fn begin(rest: Self::Rest) -> Self {
-        let acc = Held::new((rest.functions.identity)());
-        Self { rest, acc }
+    #[inline]
+    fn begin(rest: &Self::Rest) -> Self::State {
+        let Functions { identity, combine, .. } = rest.functions;
+        Folded { acc: Held::new(identity()), combine }
     }
 
-    #[inline(always)]
-    fn left(&self) -> usize {
-        self.rest.range.len()
+    #[inline]
+    fn left(rest: &Self::Rest) -> usize {
+        rest.range.len()
     }
 
-    #[inline(always)]
-    fn work(self, count: usize) -> ControlFlow<R, Self> {
-        let Self { mut rest, acc } = self;
+    #[inline]
+    fn work(
+        state: Self::State,
+        mut rest: Self::Rest,
+        count: usize,
+    ) -> (Self::State, Option<Self::Rest>) {
+        let Folded { acc, combine } = state;
         let Range { start, end } = rest.range;
-        if start == end {
-            return ControlFlow::Break(acc.release());
-        }
         let next = start + count;
         let acc = (rest.functions.fold)(acc.release(), start..next);
-        if next == end {
-            return ControlFlow::Break(acc);
-        }
         rest.range = next..end;
-        ControlFlow::Continue(Self { rest, acc: Held::new(acc) })
+        (Folded { acc: Held::new(acc), combine }, (next < end).then_some(rest))
     }
 
-    #[inline(always)]
-    fn halve(self) -> (Self::Kept, Self::Rest, Self::Rest) {
-        let Self { rest: Rest { range, functions, makes }, acc } = self;
+    #[inline]
+    fn halve(rest: Self::Rest) -> (Self::Rest, (), Self::Rest) {
+        let Rest { range, functions, makes } = rest;
         let middle = range.start + range.len() / 2;
-        let rest = |range| Rest { range, functions, makes };
-        let kept = Kept { acc, combine: functions.combine };
-        (kept, rest(range.start..middle), rest(middle..range.end))
+        let part = |range| Rest { range, functions, makes };
+        (part(range.start..middle), (), part(middle..range.end))
     }
 
-    #[inline(always)]
-    fn end(self) -> R {
-        self.acc.release()
+    #[inline]
+    fn give_up(state: Self::State, _rest: Self::Rest) -> Self::State {
+        state
     }
 
-    #[inline(always)]
-    fn join(Kept { acc, combine }: Self::Kept, a: R, b: R) -> R {
-        let b = Held::new(b);
-        let low = combine(acc.release(), a);
-        combine(low, b.release())
+    #[inline]
+    fn go_on(state: Self::State, (): ()) -> Self::State {
+        state
+    }
+
+    #[inline]
+    fn append(state: Self::State, (): (), output: R) -> Self::State {
+        let Folded { acc, combine } = state;
+        Folded { acc: Held::new(combine(acc.release(), output)), combine }
+    }
+
+    #[inline]
+    fn end(state: Self::State) -> R {
+        state.acc.release()
     }
 }
 
@@ -108,5 +112,8 @@ pub(super) fn fold<R: Send>(
     combine: &(impl Fn(R, R) -> R + Sync),
 ) -> R {
     let functions = Functions { identity, fold, combine };
-    Lazy::new(grain).run::<Part<'_, R, _, _, _>>(Rest { range, functions, makes: PhantomData })
+    if range.is_empty() {
+        return identity();
+    }
+    Lazy::new(grain).run::<Folding<'_, R, _, _, _>>(Rest { range, functions, makes: PhantomData })
 }

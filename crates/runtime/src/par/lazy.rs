@@ -2,12 +2,14 @@
 
 use super::Grain;
 use crate::context;
-use crate::join::join;
+use crate::global::on_global;
+use crate::join::join_on;
+use crate::join_stack::JoinStack;
+use crate::task::in_branch;
 use crate::worker::Owner;
 use sateen_base::prim::time::Duration;
 use sateen_base::prim::{AtomicUsize, Ordering};
 use sateen_base::tsc;
-use std::ops::ControlFlow;
 
 /// How long a chunk should take. That is long compared with a look at the clock (about 10 ns), and
 /// short compared with the end of a loop, when the others wait for the last chunk.
@@ -16,46 +18,67 @@ const CHUNK_TIME: Duration = Duration::from_micros(5);
 /// which a thief needs to come for its half.
 const LEAST_PART: usize = 4;
 
-/// A part of a loop, on the worker that works it off. It holds what its chunks have made so far.
-pub trait Piece: Sized {
-    /// What another worker may take: a part of the loop that nobody has begun.
+/// What a loop does: how its parts are halved, and what becomes of their iterations.
+pub trait Piece {
+    /// A part of the loop that nobody has begun. Another worker may take it.
     type Rest: Send;
-    /// What this piece has made before it was halved.
-    type Kept;
-    /// What a piece makes.
+    /// What the iterations have made that this worker did one after the other. It stays here.
+    type State;
+    /// What lies between two halves, if anything is needed to join what they make.
+    type Seam;
+    /// What a part makes.
     type Output: Send;
 
-    /// Begins a part.
-    fn begin(rest: Self::Rest) -> Self;
+    /// A state that has made nothing yet.
+    fn begin(rest: &Self::Rest) -> Self::State;
 
     /// How many iterations are left.
-    fn left(&self) -> usize;
+    fn left(rest: &Self::Rest) -> usize;
 
-    /// Whether the piece wants no more iterations. Asked before it is halved.
-    #[inline(always)]
-    fn is_full(&self) -> bool {
+    /// Whether no more iterations are wanted. Asked before a part is halved, and before the state
+    /// goes on with the other half.
+    #[inline]
+    fn is_full(_state: &Self::State, _rest: &Self::Rest) -> bool {
         false
     }
 
+    /// Ends a part of which no more is wanted.
+    fn give_up(state: Self::State, rest: Self::Rest) -> Self::State;
+
     /// How many iterations to do next, if `chunk` take as long as a chunk should: 1 or more,
     /// unless none are left.
-    #[inline(always)]
-    fn portion(&self, chunk: usize) -> usize {
-        chunk.min(self.left())
+    #[inline]
+    fn portion(_state: &Self::State, rest: &Self::Rest, chunk: usize) -> usize {
+        chunk.min(Self::left(rest))
     }
 
-    /// Does `count` iterations, which is at most what [`left`](Self::left) says. Breaks with what
-    /// the piece has made if none are left, or if it wants no more.
-    fn work(self, count: usize) -> ControlFlow<Self::Output, Self>;
+    /// Does `count` iterations, which is at most what is left. Returns what is left then, unless
+    /// that is nothing, or is not wanted.
+    fn work(
+        state: Self::State,
+        rest: Self::Rest,
+        count: usize,
+    ) -> (Self::State, Option<Self::Rest>);
 
-    /// Splits what is left in the middle.
-    fn halve(self) -> (Self::Kept, Self::Rest, Self::Rest);
+    /// Splits a part of at least two iterations in the middle.
+    fn halve(rest: Self::Rest) -> (Self::Rest, Self::Seam, Self::Rest);
 
-    /// What the piece has made, for one that wants no more.
-    fn end(self) -> Self::Output;
+    /// Prepares a state that has done the first half for the second.
+    fn go_on(state: Self::State, seam: Self::Seam) -> Self::State;
 
-    /// Joins what a halved piece and its halves have made, in this order.
-    fn join(kept: Self::Kept, a: Self::Output, b: Self::Output) -> Self::Output;
+    /// Adds what another worker has made of the second half.
+    fn append(state: Self::State, seam: Self::Seam, output: Self::Output) -> Self::State;
+
+    /// What the state has made, after all its parts.
+    fn end(state: Self::State) -> Self::Output;
+}
+
+/// What has become of the half that was on offer.
+enum Half<P: Piece> {
+    /// Nobody has taken it.
+    Left(P::Rest),
+    /// Another worker has worked it off.
+    Taken(P::Output),
 }
 
 /// How a loop is cut.
@@ -86,27 +109,77 @@ impl Lazy {
         Self { floor: floor.max(1), ..Self::new(Grain::Auto) }
     }
 
-    /// Works `rest` off.
+    /// Works `rest` off, on the global runtime if the caller is outside of any.
+    #[inline]
     pub fn run<P: Piece>(&self, rest: P::Rest) -> P::Output {
-        let mut piece = P::begin(rest);
-        // Relaxed: a hint. Half of it, for pieces whose items take longer.
-        let learned = self.learned.load(Ordering::Relaxed);
-        let mut chunk = (learned / 2).max(self.floor);
-        let least = (learned / LEAST_PART).max(self.floor.saturating_mul(2));
+        let stack = context::with(context::Context::stack);
+        if stack.is_null() {
+            return self.run_outside::<P>(rest);
+        }
+        // SAFETY: the running fiber's stack. Join stacks live as long as their runtime, and this
+        // frame keeps the fiber on it.
+        let stack = unsafe { &*stack };
+        in_branch(|| self.run_on::<P>(Some(stack), rest))
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn run_outside<P: Piece>(&self, rest: P::Rest) -> P::Output {
+        if P::left(&rest) < self.floor.saturating_mul(2) {
+            return self.run_on::<P>(None, rest);
+        }
+        let outside = |rest, ()| self.run::<P>(rest);
+        on_global(rest, (), outside, |rest, ()| self.run_on::<P>(None, rest))
+    }
+
+    fn run_on<P: Piece>(&self, stack: Option<&JoinStack>, rest: P::Rest) -> P::Output {
+        let state = P::begin(&rest);
+        P::end(self.work_off::<P>(stack, state, rest))
+    }
+
+    /// Adds what `rest` makes to `state`. Without a stack all is done here.
+    ///
+    /// While a half is on offer, the other is worked off in a frame above this one, which may halve
+    /// it again. If nobody takes the half on offer, this frame goes on with it, and with the same
+    /// state. So frames and states are as many as offers were taken, and not as many as there were.
+    fn work_off<P: Piece>(
+        &self,
+        stack: Option<&JoinStack>,
+        mut state: P::State,
+        mut rest: P::Rest,
+    ) -> P::State {
+        let (mut chunk, mut least) = self.sizes();
         let mut before = tsc::now();
         loop {
-            if piece.left() >= least && !on_offer() {
-                if piece.is_full() {
-                    return piece.end();
+            if let Some(stack) = stack
+                && P::left(&rest) >= least
+                && !on_offer(stack)
+            {
+                if P::is_full(&state, &rest) {
+                    return P::give_up(state, rest);
                 }
-                let (kept, a, b) = piece.halve();
-                let (a, b) = join(|| self.run::<P>(a), || self.run::<P>(b));
-                return P::join(kept, a, b);
+                let (a, seam, b) = P::halve(rest);
+                let (made, half) = self.offer::<P>(stack, state, a, b);
+                match half {
+                    Half::Taken(output) => return P::append(made, seam, output),
+                    Half::Left(b) => {
+                        if P::is_full(&made, &b) {
+                            return made;
+                        }
+                        (state, rest) = (P::go_on(made, seam), b);
+                    }
+                }
+                (chunk, least) = self.sizes();
+                before = tsc::now();
+                continue;
             }
-            let count = piece.portion(chunk);
-            piece = match piece.work(count) {
-                ControlFlow::Break(output) => return output,
-                ControlFlow::Continue(piece) => piece,
+            let count = P::portion(&state, &rest, chunk);
+            rest = match P::work(state, rest, count) {
+                (state, None) => return state,
+                (now, Some(rest)) => {
+                    state = now;
+                    rest
+                }
             };
             // A shorter portion tells nothing about chunks.
             if self.grain == Grain::Auto && count == chunk {
@@ -115,6 +188,33 @@ impl Lazy {
                 before = now;
             }
         }
+    }
+
+    /// Adds what `a` makes to `state`, while others may take `b`.
+    #[inline]
+    fn offer<P: Piece>(
+        &self,
+        stack: &JoinStack,
+        state: P::State,
+        a: P::Rest,
+        b: P::Rest,
+    ) -> (P::State, Half<P>) {
+        let here = || self.work_off::<P>(Some(stack), state, a);
+        let there = sendable(|stolen| match stolen {
+            true => Half::Taken(self.run::<P>(b)),
+            false => Half::Left(b),
+        });
+        // SAFETY: the running fiber's stack. Only `there` may run on another thread, and it may.
+        unsafe { join_on(stack, here, there) }
+    }
+
+    /// The first chunk of a part, and how many iterations are worth halving. Relaxed: a hint. Half
+    /// of what others have learned, for parts whose iterations take longer.
+    #[inline]
+    fn sizes(&self) -> (usize, usize) {
+        let learned = self.learned.load(Ordering::Relaxed);
+        let least = (learned / LEAST_PART).max(self.floor.saturating_mul(2));
+        ((learned / 2).max(self.floor), least)
     }
 
     #[inline]
@@ -133,13 +233,15 @@ impl Lazy {
     }
 }
 
-/// Whether the calling task has anything on its join stack that others could take. Answers their
-/// requests on the way. Outside of a runtime: false, so that the loop's `join` moves it into one.
+/// Lets the compiler check what another thread may run.
+fn sendable<T: Send>(value: T) -> T {
+    value
+}
+
+/// Whether the calling task, whose stack this is, has anything on it that others could take.
+/// Answers their requests on the way.
 #[inline]
-fn on_offer() -> bool {
+fn on_offer(stack: &JoinStack) -> bool {
     Owner::poll();
-    match context::fiber() {
-        Some(fiber) => !fiber.join_stack().is_empty(),
-        None => context::with(context::Context::is_inline),
-    }
+    !stack.is_empty()
 }
