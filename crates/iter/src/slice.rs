@@ -130,7 +130,10 @@ impl<'data, T: Send> Producer for Exclusive<'data, T> {
 
 /// Implements the conversion for what borrows a slice.
 macro_rules! as_slice {
-    ($(impl[$($generics:tt)*] $name:ty: $bound:ident => $iter:ident, |$this:ident| $slice:expr;)*) => {$(
+    ($(
+        impl[$($generics:tt)*] $name:ty: $bound:ident => $iter:ident,
+        |$this:ident| $slice:expr;
+    )*) => {$(
         impl<'data, T: $bound + 'data, $($generics)*> IntoParallelIterator for $name {
             type Iter = $iter<'data, T>;
             type Item = <$iter<'data, T> as crate::iter::ParallelIterator>::Item;

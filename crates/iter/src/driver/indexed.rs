@@ -240,6 +240,9 @@ impl<P: Producer, C: Consumer<P::Item>> Piece for Part<P, C> {
     }
 }
 
+/// What `work` returns.
+type Worked<Item, P, C> = (State<Item, C>, Option<Rest<P, C>>);
+
 impl<P: Producer, C: Consumer<P::Item>> Part<P, C> {
     /// [`Piece::work`] with a new folder.
     #[inline]
@@ -247,7 +250,7 @@ impl<P: Producer, C: Consumer<P::Item>> Part<P, C> {
         state: State<P::Item, C>,
         rest: Rest<P, C>,
         count: usize,
-    ) -> (State<P::Item, C>, Option<Rest<P, C>>) {
+    ) -> Worked<P::Item, P, C> {
         let Rest { len, max, producer, consumer } = rest;
         let State { done, in_blocks, .. } = state;
         let room = max - count;

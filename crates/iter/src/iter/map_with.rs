@@ -53,7 +53,10 @@ impl<I: fmt::Debug, INIT, F> fmt::Debug for MapInit<I, INIT, F> {
 
 /// Implements the traits for an adapter whose states come from a seed.
 macro_rules! with_state {
-    ($name:ident<$state:ident: [$($bounds:tt)*]>, [$($more:tt)*], $t:ty, |$this:ident| $seed:expr) => {
+    (
+        $name:ident<$state:ident: [$($bounds:tt)*]>, [$($more:tt)*], $t:ty,
+        |$this:ident| $seed:expr
+    ) => {
         impl<I, $state, F, R, $($more)*> ParallelIterator for $name<I, $state, F>
         where
             I: ParallelIterator,

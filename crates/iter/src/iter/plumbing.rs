@@ -6,7 +6,7 @@
 //!
 //! | You write | You implement |
 //! |---|---|
-//! | a source that knows its length | [`Producer`], and [`IndexedParallelIterator`] with [`bridge`] |
+//! | a source with a length | [`Producer`], and [`IndexedParallelIterator`] with [`bridge`] |
 //! | a source that can only be halved | [`UnindexedProducer`], with [`bridge_unindexed`] |
 //! | an adapter or an end | [`Consumer`], [`UnindexedConsumer`] and [`Folder`] |
 //!

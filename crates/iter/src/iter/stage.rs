@@ -20,8 +20,9 @@ pub(crate) trait Stage<In>: Copy + Send {
 /// A stage that makes one item of one, so that pieces keep their lengths.
 pub(crate) trait OneToOne<In>: Stage<In> {
     /// Iterates over what comes out.
-    type Iter<I: DoubleEndedIterator<Item = In> + ExactSizeIterator>: DoubleEndedIterator<Item = Self::Out>
-        + ExactSizeIterator;
+    type Iter<I>: DoubleEndedIterator<Item = Self::Out> + ExactSizeIterator
+    where
+        I: DoubleEndedIterator<Item = In> + ExactSizeIterator;
 
     /// The items of `base`, through this stage.
     fn iter<I: DoubleEndedIterator<Item = In> + ExactSizeIterator>(self, base: I) -> Self::Iter<I>;
@@ -150,8 +151,8 @@ where
 
 /// Implements both traits for an adapter struct: its items go through a stage.
 ///
-/// `$one` is `one_to_one` for a stage that keeps lengths, else `any`. `$stage` is the adapter's base
-/// and the stage.
+/// `$one` is `one_to_one` for a stage that keeps lengths, else `any`. `$stage` makes the adapter's
+/// base and its stage.
 macro_rules! staged {
     (
         impl[$($generics:tt)*] $name:ty;
