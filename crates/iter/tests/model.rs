@@ -241,7 +241,7 @@ fn first_and_last_in_nested_iterators() {
             for wanted in 0..8 {
                 let at = |pair: &(u64, u64)| work(pair.0 * 131 + pair.1) % 97 == wanted;
                 assert_eq!(par().find_first(at), seq().find(at));
-                assert_eq!(par().find_last(at), seq().filter(at).next_back());
+                assert_eq!(par().find_last(at), seq().rfind(at));
                 assert_eq!(par().find_any(at).is_some(), seq().any(|pair| at(&pair)));
             }
         }
