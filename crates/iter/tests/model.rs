@@ -264,6 +264,25 @@ fn states_persist() {
     });
 }
 
+/// Where nobody takes anything, all chunks and halves go to one folder.
+#[test]
+fn one_worker_has_one_state() {
+    let runtime = sateen::Runtime::builder().workers(1).build().expect("a runtime");
+    runtime.install(|| {
+        for len in LENGTHS {
+            let folds = (0..len).into_par_iter().fold(|| 0, |sum, n| sum ^ work(n as u64)).count();
+            assert_eq!(folds, 1);
+            let mut states: Vec<usize> = Vec::new();
+            let next = |state: &mut usize, _| {
+                *state += 1;
+                *state
+            };
+            (0..len).into_par_iter().map_init(|| 0, next).collect_into_vec(&mut states);
+            assert!(states.into_iter().eq(1..=len));
+        }
+    });
+}
+
 #[test]
 fn lengths_of_pieces() {
     everywhere(|| {

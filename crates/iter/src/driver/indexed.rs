@@ -66,16 +66,27 @@ where
 {
     let min = producer.min_len().max(1);
     let max = producer.max_len().max(min);
-    Lazy::at_least(min).run::<Part<P, C>>(Rest { len, max, producer, consumer })
+    Lazy::at_least(min).run::<Part<P, C>>(Rest { len, min, max, producer, consumer })
 }
 
 /// Items that nobody has begun.
 struct Rest<P, C> {
     len: usize,
-    /// The most items of a folder.
+    /// The least items of a folder.
+    min: usize,
+    /// The most, unless fewer than the least would remain.
     max: usize,
     producer: P,
     consumer: C,
+}
+
+impl<P, C> Rest<P, C> {
+    /// How many of these items a folder gets that has room for `room`.
+    #[inline]
+    fn most_for(&self, room: usize) -> usize {
+        let tail = self.len.saturating_sub(room);
+        if tail > 0 && tail < self.min { self.len } else { room }
+    }
 }
 
 struct Part<P, C>(PhantomData<(P, C)>);
@@ -170,7 +181,7 @@ impl<P: Producer, C: Consumer<P::Item>> Piece for Part<P, C> {
             Some(open) if open.room > 0 => open.room,
             _ => rest.max,
         };
-        wanted.min(room).min(rest.len)
+        wanted.min(rest.most_for(room)).min(rest.len)
     }
 
     #[inline]
@@ -179,19 +190,20 @@ impl<P: Producer, C: Consumer<P::Item>> Piece for Part<P, C> {
         rest: Self::Rest,
         count: usize,
     ) -> (Self::State, Option<Self::Rest>) {
-        let Rest { len, max, producer, mut consumer } = rest;
+        let room = state.open.as_ref().map_or(0, |open| rest.most_for(open.room));
+        let Rest { len, min, max, producer, mut consumer } = rest;
         if let Some(open) = &mut state.open {
-            if count <= open.room && consumer.extend_folder(&mut open.folder, count) {
-                open.room -= count;
+            if open.room > 0 && consumer.extend_folder(&mut open.folder, count) {
+                open.room = room.saturating_sub(count);
             } else {
-                state.in_blocks |= count <= open.room;
+                state.in_blocks |= open.room > 0;
                 state = state.close();
             }
         }
         let State { done, open, in_blocks } = state;
         let Some(Open { folder, room, seam }) = open else {
             let state = State { done, open, in_blocks };
-            return Self::work_anew(state, Rest { len, max, producer, consumer }, count);
+            return Self::work_anew(state, Rest { len, min, max, producer, consumer }, count);
         };
         if count == len {
             let folder = producer.fold_with(folder);
@@ -199,18 +211,19 @@ impl<P: Producer, C: Consumer<P::Item>> Piece for Part<P, C> {
         }
         let (now, producer) = producer.split_at(count);
         let folder = now.fold_with(folder);
-        let rest = (!folder.full()).then_some(Rest { len: len - count, max, producer, consumer });
+        let rest = Rest { len: len - count, min, max, producer, consumer };
+        let rest = (!folder.full()).then_some(rest);
         (State { done, open: Some(Open { folder, room, seam }), in_blocks }, rest)
     }
 
     #[inline]
     fn halve(rest: Self::Rest) -> (Self::Rest, C::Reducer, Self::Rest) {
-        let Rest { len, max, producer, consumer } = rest;
+        let Rest { len, min, max, producer, consumer } = rest;
         let middle = len / 2;
         let (left, right) = producer.split_at(middle);
         let (first, second, reducer) = consumer.split_at(middle);
-        let a = Rest { len: middle, max, producer: left, consumer: first };
-        (a, reducer, Rest { len: len - middle, max, producer: right, consumer: second })
+        let a = Rest { len: middle, min, max, producer: left, consumer: first };
+        (a, reducer, Rest { len: len - middle, min, max, producer: right, consumer: second })
     }
 
     #[inline]
@@ -251,9 +264,9 @@ impl<P: Producer, C: Consumer<P::Item>> Part<P, C> {
         rest: Rest<P, C>,
         count: usize,
     ) -> Worked<P::Item, P, C> {
-        let Rest { len, max, producer, consumer } = rest;
+        let room = rest.most_for(rest.max).saturating_sub(count);
+        let Rest { len, min, max, producer, consumer } = rest;
         let State { done, in_blocks, .. } = state;
-        let room = max - count;
         let open =
             |folder, seam| State { done, open: Some(Open { folder, room, seam }), in_blocks };
         if consumer.full() {
@@ -265,7 +278,8 @@ impl<P: Producer, C: Consumer<P::Item>> Part<P, C> {
         let (now, producer) = producer.split_at(count);
         let (first, consumer, seam) = consumer.split_at(count);
         let folder = now.fold_with(first.into_folder());
-        let rest = (!folder.full()).then_some(Rest { len: len - count, max, producer, consumer });
+        let rest = Rest { len: len - count, min, max, producer, consumer };
+        let rest = (!folder.full()).then_some(rest);
         (open(folder, Some(seam)), rest)
     }
 }
