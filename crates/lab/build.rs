@@ -14,6 +14,7 @@ const NAMED: &[&str] = &[
     "sateen-queue",
     "sateen-shed",
     "sateen-flow",
+    "sateen-iter",
     "rayon",
     "chili",
     "forte",

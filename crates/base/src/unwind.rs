@@ -53,6 +53,65 @@ pub fn run_and_discard<R>(f: impl FnOnce() -> R) {
     }
 }
 
+/// A user's value that is kept while other user code runs. If that code unwinds and the value's
+/// destructor panics too, the first panic still goes on.
+///
+/// ```
+/// use sateen_base::unwind::Held;
+/// let held = Held::new(vec![1, 2, 3]);
+/// assert_eq!(held.len(), 3);
+/// assert_eq!(held.release(), [1, 2, 3]);
+/// ```
+#[cfg(feature = "std")]
+#[derive(Debug)]
+pub struct Held<T>(ManuallyDrop<T>);
+
+#[cfg(feature = "std")]
+impl<T> Held<T> {
+    /// Keeps `value`.
+    #[inline(always)]
+    pub fn new(value: T) -> Self {
+        Self(ManuallyDrop::new(value))
+    }
+
+    /// The value back.
+    #[inline(always)]
+    pub fn release(self) -> T {
+        let mut this = ManuallyDrop::new(self);
+        // SAFETY: taken once, for `this` is never dropped.
+        unsafe { ManuallyDrop::take(&mut this.0) }
+    }
+}
+
+#[cfg(feature = "std")]
+impl<T> core::ops::Deref for Held<T> {
+    type Target = T;
+
+    #[inline(always)]
+    fn deref(&self) -> &T {
+        &self.0
+    }
+}
+
+#[cfg(feature = "std")]
+impl<T> core::ops::DerefMut for Held<T> {
+    #[inline(always)]
+    fn deref_mut(&mut self) -> &mut T {
+        &mut self.0
+    }
+}
+
+#[cfg(feature = "std")]
+impl<T> Drop for Held<T> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        if core::mem::needs_drop::<T>() {
+            // SAFETY: dropped once, and not used afterwards.
+            discard(unsafe { ManuallyDrop::take(&mut self.0) });
+        }
+    }
+}
+
 /// The first of several panics, kept until all work is done.
 ///
 /// Dropped, it discards the panic.

@@ -1,7 +1,7 @@
 //! Layer 4 of Sateen: workers, fork-join, and tasks that may block.
 //!
 //! Below: `sateen-base`, `sateen-sync` (parking), `sateen-deque` (run queues). Above:
-//! `sateen-flow`, the facade. Users depend on the facade, `sateen`.
+//! `sateen-flow`, `sateen-iter`, the facade. Users depend on the facade, `sateen`.
 //!
 //! Two kinds of work, two structures. *Nested* work ([`join`], [`fork`], loops) lies in frames and
 //! goes on a join stack that belongs to the fiber. *Independent* work ([`spawn`], [`Scope::spawn`])
@@ -73,6 +73,9 @@ mod help;
 mod hooks;
 #[cfg(not(loom))]
 mod idle;
+#[cfg(not(loom))]
+#[doc(hidden)]
+pub mod iter;
 #[cfg(not(loom))]
 mod join;
 #[cfg(not(loom))]

@@ -312,4 +312,21 @@ pub mod flow {
     pub use sateen_flow::*;
 }
 
+pub mod iter {
+    //! Parallel iterators: traits, adapters, and what sources of your own need.
+    //!
+    //! [`prelude`](crate::prelude) has the traits alone. To change from `rayon`, change the `use`
+    //! line.
+    //!
+    //! ```
+    //! use sateen::prelude::*;
+    //! let squares: Vec<_> = (0..4).into_par_iter().map(|n| n * n).collect();
+    //! assert_eq!(squares, [0, 1, 4, 9]);
+    //! ```
+
+    pub use sateen_iter::iter::*;
+}
+
+pub use sateen_iter::{array, prelude, range, range_inclusive, slice, vec};
+
 pub mod guide;

@@ -11,7 +11,7 @@ use std::process::Command;
 
 /// Every crate of the workspace and its layer, planned ones included. `ARCHITECTURE.md` has the
 /// same table, with what lives where.
-const LAYERS: [(&str, u32); 10] = [
+const LAYERS: [(&str, u32); 11] = [
     ("sateen-base", 0),
     ("sateen-sync", 1),
     ("sateen-pool", 1),
@@ -20,6 +20,7 @@ const LAYERS: [(&str, u32); 10] = [
     ("sateen-shed", 3),
     ("sateen-runtime", 4),
     ("sateen-flow", 5),
+    ("sateen-iter", 5),
     ("sateen", 6),
     ("sateen-lab", 7),
 ];

@@ -2,13 +2,14 @@
 
 use super::Grain;
 use crate::context;
-use crate::join::join;
-use crate::unwind::Held;
+use crate::global::on_global;
+use crate::join::join_on;
+use crate::join_stack::JoinStack;
+use crate::task::in_branch;
 use crate::worker::Owner;
 use sateen_base::prim::time::Duration;
 use sateen_base::prim::{AtomicUsize, Ordering};
 use sateen_base::tsc;
-use std::ops::Range;
 
 /// How long a chunk should take. That is long compared with a look at the clock (about 10 ns), and
 /// short compared with the end of a loop, when the others wait for the last chunk.
@@ -17,59 +18,203 @@ const CHUNK_TIME: Duration = Duration::from_micros(5);
 /// which a thief needs to come for its half.
 const LEAST_PART: usize = 4;
 
+/// What a loop does: how its parts are halved, and what becomes of their iterations.
+pub trait Piece {
+    /// A part of the loop that nobody has begun. Another worker may take it.
+    type Rest: Send;
+    /// What the iterations have made that this worker did one after the other. It stays here.
+    type State;
+    /// What lies between two halves, if anything is needed to join what they make.
+    type Seam;
+    /// What a part makes.
+    type Output: Send;
+
+    /// A state that has made nothing yet.
+    fn begin(rest: &Self::Rest) -> Self::State;
+
+    /// How many iterations are left.
+    fn left(rest: &Self::Rest) -> usize;
+
+    /// Whether no more iterations are wanted. Asked before a part is halved, and before the state
+    /// goes on with the other half.
+    #[inline]
+    fn is_full(_state: &Self::State, _rest: &Self::Rest) -> bool {
+        false
+    }
+
+    /// Ends a part of which no more is wanted.
+    fn give_up(state: Self::State, rest: Self::Rest) -> Self::State;
+
+    /// How many iterations to do next, if `chunk` take as long as a chunk should: 1 or more,
+    /// unless none are left.
+    #[inline]
+    fn portion(_state: &Self::State, rest: &Self::Rest, chunk: usize) -> usize {
+        chunk.min(Self::left(rest))
+    }
+
+    /// Does `count` iterations, which is at most what is left. Returns what is left then, unless
+    /// that is nothing, or is not wanted.
+    fn work(
+        state: Self::State,
+        rest: Self::Rest,
+        count: usize,
+    ) -> (Self::State, Option<Self::Rest>);
+
+    /// Splits a part of at least two iterations in the middle.
+    fn halve(rest: Self::Rest) -> (Self::Rest, Self::Seam, Self::Rest);
+
+    /// Prepares a state that has done the first half for the second.
+    fn go_on(state: Self::State, seam: Self::Seam) -> Self::State;
+
+    /// Adds what another worker has made of the second half.
+    fn append(state: Self::State, seam: Self::Seam, output: Self::Output) -> Self::State;
+
+    /// What the state has made, after all its parts.
+    fn end(state: Self::State) -> Self::Output;
+}
+
+/// What has become of the half that was on offer.
+enum Half<P: Piece> {
+    /// Nobody has taken it.
+    Left(P::Rest),
+    /// Another worker has worked it off.
+    Taken(P::Output),
+}
+
 /// How a loop is cut.
-pub(super) struct Lazy {
+#[derive(Debug)]
+pub struct Lazy {
     grain: Grain,
+    /// The least number of iterations of a chunk.
+    floor: usize,
     chunk_ticks: u64,
     /// The chunk that a piece has arrived at last: other pieces begin near it.
     learned: AtomicUsize,
 }
 
 impl Lazy {
-    pub(super) fn new(grain: Grain) -> Self {
-        Self { grain, chunk_ticks: tsc::ticks(CHUNK_TIME), learned: AtomicUsize::new(1) }
+    /// A loop with chunks of `grain`.
+    #[inline]
+    pub fn new(grain: Grain) -> Self {
+        let floor = match grain {
+            Grain::Auto => 1,
+            Grain::Fixed(n) => n.max(1),
+        };
+        Self { grain, floor, chunk_ticks: tsc::ticks(CHUNK_TIME), learned: AtomicUsize::new(1) }
     }
 
-    /// Folds every index into values made by `identity`, and combines these in order.
-    pub(super) fn reduce<R: Send>(
+    /// A loop with chunks found by timing, none of them shorter than `floor`.
+    #[inline]
+    pub fn at_least(floor: usize) -> Self {
+        Self { floor: floor.max(1), ..Self::new(Grain::Auto) }
+    }
+
+    /// Works `rest` off, on the global runtime if the caller is outside of any.
+    #[inline]
+    pub fn run<P: Piece>(&self, rest: P::Rest) -> P::Output {
+        let stack = context::with(context::Context::stack);
+        if stack.is_null() {
+            return self.run_outside::<P>(rest);
+        }
+        // SAFETY: the running fiber's stack. Join stacks live as long as their runtime, and this
+        // frame keeps the fiber on it.
+        let stack = unsafe { &*stack };
+        in_branch(|| self.run_on::<P>(Some(stack), rest))
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn run_outside<P: Piece>(&self, rest: P::Rest) -> P::Output {
+        if P::left(&rest) < self.floor.saturating_mul(2) {
+            return self.run_on::<P>(None, rest);
+        }
+        let outside = |rest, ()| self.run::<P>(rest);
+        on_global(rest, (), outside, |rest, ()| self.run_on::<P>(None, rest))
+    }
+
+    fn run_on<P: Piece>(&self, stack: Option<&JoinStack>, rest: P::Rest) -> P::Output {
+        let state = P::begin(&rest);
+        P::end(self.work_off::<P>(stack, state, rest))
+    }
+
+    /// Adds what `rest` makes to `state`. Without a stack all is done here.
+    ///
+    /// While a half is on offer, the other is worked off in a frame above this one, which may halve
+    /// it again. If nobody takes the half on offer, this frame goes on with it, and with the same
+    /// state. So frames and states are as many as offers were taken, and not as many as there were.
+    fn work_off<P: Piece>(
         &self,
-        range: Range<usize>,
-        identity: &(impl Fn() -> R + Sync),
-        fold: &(impl Fn(R, Range<usize>) -> R + Sync),
-        combine: &(impl Fn(R, R) -> R + Sync),
-    ) -> R {
-        // Held wherever other code of the user's runs meanwhile.
-        let mut acc = Held::new(identity());
-        let Range { start: mut low, end: high } = range;
-        // Relaxed: a hint. Half of it, for pieces whose items take longer.
-        let learned = self.learned.load(Ordering::Relaxed);
-        let (mut chunk, least) = match self.grain {
-            Grain::Auto => ((learned / 2).max(1), (learned / LEAST_PART).max(2)),
-            Grain::Fixed(n) => (n.max(1), n.max(1).saturating_mul(2)),
-        };
+        stack: Option<&JoinStack>,
+        mut state: P::State,
+        mut rest: P::Rest,
+    ) -> P::State {
+        let (mut chunk, mut least) = self.sizes();
         let mut before = tsc::now();
-        while low < high {
-            let left = high - low;
-            if left >= least && !on_offer() {
-                let middle = low + left / 2;
-                let (a, b) = join(
-                    || self.reduce(low..middle, identity, fold, combine),
-                    || self.reduce(middle..high, identity, fold, combine),
-                );
-                let b = Held::new(b);
-                let low = combine(acc.release(), a);
-                return combine(low, b.release());
+        loop {
+            if let Some(stack) = stack
+                && P::left(&rest) >= least
+                && !on_offer(stack)
+            {
+                if P::is_full(&state, &rest) {
+                    return P::give_up(state, rest);
+                }
+                let (a, seam, b) = P::halve(rest);
+                let (made, half) = self.offer::<P>(stack, state, a, b);
+                match half {
+                    Half::Taken(output) => return P::append(made, seam, output),
+                    Half::Left(b) => {
+                        if P::is_full(&made, &b) {
+                            return made;
+                        }
+                        (state, rest) = (P::go_on(made, seam), b);
+                    }
+                }
+                (chunk, least) = self.sizes();
+                before = tsc::now();
+                continue;
             }
-            let next = low + chunk.min(left);
-            acc = Held::new(fold(acc.release(), low..next));
-            low = next;
-            if self.grain == Grain::Auto && left >= chunk {
+            let count = P::portion(&state, &rest, chunk);
+            rest = match P::work(state, rest, count) {
+                (state, None) => return state,
+                (now, Some(rest)) => {
+                    state = now;
+                    rest
+                }
+            };
+            // A shorter portion tells nothing about chunks.
+            if self.grain == Grain::Auto && count == chunk {
                 let now = tsc::now();
                 chunk = self.resize(chunk, now.saturating_sub(before));
                 before = now;
             }
         }
-        acc.release()
+    }
+
+    /// Adds what `a` makes to `state`, while others may take `b`.
+    #[inline]
+    fn offer<P: Piece>(
+        &self,
+        stack: &JoinStack,
+        state: P::State,
+        a: P::Rest,
+        b: P::Rest,
+    ) -> (P::State, Half<P>) {
+        let here = || self.work_off::<P>(Some(stack), state, a);
+        let there = sendable(|stolen| match stolen {
+            true => Half::Taken(self.run::<P>(b)),
+            false => Half::Left(b),
+        });
+        // SAFETY: the running fiber's stack. Only `there` may run on another thread, and it may.
+        unsafe { join_on(stack, here, there) }
+    }
+
+    /// The first chunk of a part, and how many iterations are worth halving. Relaxed: a hint. Half
+    /// of what others have learned, for parts whose iterations take longer.
+    #[inline]
+    fn sizes(&self) -> (usize, usize) {
+        let learned = self.learned.load(Ordering::Relaxed);
+        let least = (learned / LEAST_PART).max(self.floor.saturating_mul(2));
+        ((learned / 2).max(self.floor), least)
     }
 
     #[inline]
@@ -79,7 +224,7 @@ impl Lazy {
         } else if ticks < self.chunk_ticks / 2 {
             chunk.saturating_mul(2)
         } else if ticks > self.chunk_ticks * 2 {
-            (chunk / 2).max(1)
+            (chunk / 2).max(self.floor)
         } else {
             return chunk;
         };
@@ -88,13 +233,15 @@ impl Lazy {
     }
 }
 
-/// Whether the calling task has anything on its join stack that others could take. Answers their
-/// requests on the way. Outside of a runtime: false, so that the loop's `join` moves it into one.
+/// Lets the compiler check what another thread may run.
+fn sendable<T: Send>(value: T) -> T {
+    value
+}
+
+/// Whether the calling task, whose stack this is, has anything on it that others could take.
+/// Answers their requests on the way.
 #[inline]
-fn on_offer() -> bool {
+fn on_offer(stack: &JoinStack) -> bool {
     Owner::poll();
-    match context::fiber() {
-        Some(fiber) => !fiber.join_stack().is_empty(),
-        None => context::with(context::Context::is_inline),
-    }
+    !stack.is_empty()
 }

@@ -1,6 +1,6 @@
 //! Loops that write to disjoint places.
 
-use super::{Grain, lazy::Lazy};
+use super::{Grain, fold::fold};
 use crate::unwind::discard;
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
@@ -76,7 +76,8 @@ where
 {
     let mut results: Vec<R> = Vec::with_capacity(items.len());
     let base = Base(results.as_mut_ptr());
-    let whole = Lazy::new(grain).reduce(
+    let whole = fold(
+        grain,
         0..items.len(),
         &|| Part::empty(base),
         &|mut part, piece| {

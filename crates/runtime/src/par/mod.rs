@@ -1,6 +1,7 @@
 //! Parallel loops over [`join`](crate::join).
 
-mod lazy;
+mod fold;
+pub(crate) mod lazy;
 mod map;
 mod merge;
 mod sort;
@@ -8,7 +9,7 @@ mod sort;
 pub use sort::{par_sort, par_sort_unstable};
 
 use crate::unwind::Held;
-use lazy::Lazy;
+use fold::fold;
 use std::ops::Range;
 
 /// How many iterations a loop does before it looks whether another worker wants a share.
@@ -41,7 +42,7 @@ impl Grain {
     where
         F: Fn(usize) + Sync,
     {
-        Lazy::new(self).reduce(range, &|| (), &|(), piece| piece.for_each(&f), &|(), ()| ());
+        fold(self, range, &|| (), &|(), piece| piece.for_each(&f), &|(), ()| ());
     }
 
     /// Runs [`par_map`] with this grain.
@@ -67,12 +68,11 @@ impl Grain {
             let value = map(i);
             combine(acc.release(), value)
         };
-        let fold = |acc, piece: Range<usize>| piece.fold(acc, step);
-        Lazy::new(self).reduce(range, &identity, &fold, &combine)
+        fold(self, range, &identity, &|acc, piece| piece.fold(acc, step), &combine)
     }
 
     /// Runs [`par_fold`] with this grain.
-    pub fn par_fold<T, R, I, F, C>(self, items: &[T], identity: I, fold: F, combine: C) -> R
+    pub fn par_fold<T, R, I, F, C>(self, items: &[T], identity: I, add: F, combine: C) -> R
     where
         T: Sync,
         R: Send,
@@ -80,8 +80,8 @@ impl Grain {
         F: Fn(R, &[T]) -> R + Sync,
         C: Fn(R, R) -> R + Sync,
     {
-        let fold = |acc, piece: Range<usize>| fold(acc, &items[piece]);
-        Lazy::new(self).reduce(0..items.len(), &identity, &fold, &combine)
+        let add = |acc, piece: Range<usize>| add(acc, &items[piece]);
+        fold(self, 0..items.len(), &identity, &add, &combine)
     }
 
     /// Runs [`par_chunks_mut`] with this grain, counted in chunks.

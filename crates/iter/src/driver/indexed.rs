@@ -1,0 +1,285 @@
+//! Sources that know their length: pieces in chunks, one half on offer.
+
+use crate::iter::IndexedParallelIterator;
+use crate::iter::plumbing::{Consumer, Folder, Producer, ProducerCallback, Reducer};
+use sateen_base::abort_with;
+use sateen_base::unwind::Held;
+use sateen_runtime::iter::{Lazy, Piece};
+use std::marker::PhantomData;
+
+/// A folder that cannot be extended gets one part in so many of what is left.
+const BLOCKS: usize = 4;
+
+/// Drives `consumer` with the items of `par_iter`.
+///
+/// # Panics
+/// With the panics of both.
+///
+/// ```
+/// use sateen::iter::plumbing::{Consumer, bridge};
+/// use sateen::prelude::*;
+///
+/// /// What `drive` of a source with a producer does.
+/// fn drive<I: IndexedParallelIterator, C: Consumer<I::Item>>(source: I, end: C) -> C::Result {
+///     bridge(source, end)
+/// }
+/// ```
+pub fn bridge<I, C>(par_iter: I, consumer: C) -> C::Result
+where
+    I: IndexedParallelIterator,
+    C: Consumer<I::Item>,
+{
+    struct Callback<C> {
+        len: usize,
+        consumer: C,
+    }
+
+    impl<C: Consumer<T>, T> ProducerCallback<T> for Callback<C> {
+        type Output = C::Result;
+
+        #[inline]
+        fn callback<P: Producer<Item = T>>(self, producer: P) -> C::Result {
+            bridge_producer_consumer(self.len, producer, self.consumer)
+        }
+    }
+
+    let len = par_iter.len();
+    par_iter.with_producer(Callback { len, consumer })
+}
+
+/// Drives `consumer` with the `len` items of `producer`.
+///
+/// # Panics
+/// With the panics of both.
+///
+/// ```
+/// use sateen::iter::plumbing::{Consumer, Producer, bridge_producer_consumer};
+///
+/// fn drive<P: Producer, C: Consumer<P::Item>>(ten_items: P, end: C) -> C::Result {
+///     bridge_producer_consumer(10, ten_items, end)
+/// }
+/// ```
+pub fn bridge_producer_consumer<P, C>(len: usize, producer: P, consumer: C) -> C::Result
+where
+    P: Producer,
+    C: Consumer<P::Item>,
+{
+    let min = producer.min_len().max(1);
+    let max = producer.max_len().max(min);
+    Lazy::at_least(min).run::<Part<P, C>>(Rest { len, min, max, producer, consumer })
+}
+
+/// Items that nobody has begun.
+struct Rest<P, C> {
+    len: usize,
+    /// The least items of a folder.
+    min: usize,
+    /// The most, unless fewer than the least would remain.
+    max: usize,
+    producer: P,
+    consumer: C,
+}
+
+impl<P, C> Rest<P, C> {
+    /// How many of these items a folder gets that has room for `room`.
+    #[inline]
+    fn most_for(&self, room: usize) -> usize {
+        let tail = self.len.saturating_sub(room);
+        if tail > 0 && tail < self.min { self.len } else { room }
+    }
+}
+
+struct Part<P, C>(PhantomData<(P, C)>);
+
+/// What the items so far have become, in their order: first `done`, then what `open` has taken.
+struct State<Item, C: Consumer<Item>> {
+    done: Option<Done<Item, C>>,
+    open: Option<Open<Item, C>>,
+    /// Whether the consumer has refused to extend a folder.
+    in_blocks: bool,
+}
+
+struct Done<Item, C: Consumer<Item>> {
+    result: Held<C::Result>,
+    /// Joins it with what follows, if anything does.
+    seam: Option<C::Reducer>,
+}
+
+struct Open<Item, C: Consumer<Item>> {
+    folder: C::Folder,
+    /// How many items it may still be extended by.
+    room: usize,
+    /// As in `Done`.
+    seam: Option<C::Reducer>,
+}
+
+impl<Item, C: Consumer<Item>> State<Item, C> {
+    /// Puts `result` behind all the others.
+    #[inline]
+    fn push(done: Option<Done<Item, C>>, result: C::Result, seam: Option<C::Reducer>) -> Self {
+        let result = match done {
+            None => result,
+            Some(Done { result: left, seam: Some(seam) }) => seam.reduce(left.release(), result),
+            Some(Done { seam: None, .. }) => abort_with("results without a reducer"),
+        };
+        let done = Some(Done { result: Held::new(result), seam });
+        Self { done, open: None, in_blocks: false }
+    }
+
+    /// Completes the folder.
+    #[inline]
+    fn close(self) -> Self {
+        let Self { done, open, in_blocks } = self;
+        match open {
+            Some(Open { folder, seam, .. }) => {
+                Self { in_blocks, ..Self::push(done, folder.complete(), seam) }
+            }
+            None => Self { done, open, in_blocks },
+        }
+    }
+}
+
+impl<P: Producer, C: Consumer<P::Item>> Piece for Part<P, C> {
+    type Rest = Rest<P, C>;
+    type State = State<P::Item, C>;
+    type Seam = C::Reducer;
+    type Output = C::Result;
+
+    #[inline]
+    fn begin(_rest: &Self::Rest) -> Self::State {
+        State { done: None, open: None, in_blocks: false }
+    }
+
+    #[inline]
+    fn left(rest: &Self::Rest) -> usize {
+        rest.len
+    }
+
+    #[inline]
+    fn is_full(state: &Self::State, rest: &Self::Rest) -> bool {
+        match &state.open {
+            Some(open) => open.folder.full(),
+            None => rest.consumer.full(),
+        }
+    }
+
+    #[inline]
+    fn give_up(mut state: Self::State, rest: Self::Rest) -> Self::State {
+        if state.open.is_none() && state.done.is_none() {
+            // Its result has no items, but there must be one.
+            let folder = rest.consumer.into_folder();
+            state.open = Some(Open { folder, room: 0, seam: None });
+        }
+        state
+    }
+
+    #[inline]
+    fn portion(state: &Self::State, rest: &Self::Rest, chunk: usize) -> usize {
+        let wanted = if state.in_blocks { chunk.max(rest.len / BLOCKS) } else { chunk };
+        // A folder without room is closed, and the next one has all of it.
+        let room = match &state.open {
+            Some(open) if open.room > 0 => open.room,
+            _ => rest.max,
+        };
+        wanted.min(rest.most_for(room)).min(rest.len)
+    }
+
+    #[inline]
+    fn work(
+        mut state: Self::State,
+        rest: Self::Rest,
+        count: usize,
+    ) -> (Self::State, Option<Self::Rest>) {
+        let room = state.open.as_ref().map_or(0, |open| rest.most_for(open.room));
+        let Rest { len, min, max, producer, mut consumer } = rest;
+        if let Some(open) = &mut state.open {
+            if open.room > 0 && consumer.extend_folder(&mut open.folder, count) {
+                open.room = room.saturating_sub(count);
+            } else {
+                state.in_blocks |= open.room > 0;
+                state = state.close();
+            }
+        }
+        let State { done, open, in_blocks } = state;
+        let Some(Open { folder, room, seam }) = open else {
+            let state = State { done, open, in_blocks };
+            return Self::work_anew(state, Rest { len, min, max, producer, consumer }, count);
+        };
+        if count == len {
+            let folder = producer.fold_with(folder);
+            return (State { done, open: Some(Open { folder, room, seam }), in_blocks }, None);
+        }
+        let (now, producer) = producer.split_at(count);
+        let folder = now.fold_with(folder);
+        let rest = Rest { len: len - count, min, max, producer, consumer };
+        let rest = (!folder.full()).then_some(rest);
+        (State { done, open: Some(Open { folder, room, seam }), in_blocks }, rest)
+    }
+
+    #[inline]
+    fn halve(rest: Self::Rest) -> (Self::Rest, C::Reducer, Self::Rest) {
+        let Rest { len, min, max, producer, consumer } = rest;
+        let middle = len / 2;
+        let (left, right) = producer.split_at(middle);
+        let (first, second, reducer) = consumer.split_at(middle);
+        let a = Rest { len: middle, min, max, producer: left, consumer: first };
+        (a, reducer, Rest { len: len - middle, min, max, producer: right, consumer: second })
+    }
+
+    #[inline]
+    fn go_on(mut state: Self::State, seam: C::Reducer) -> Self::State {
+        match (&mut state.open, &mut state.done) {
+            (Some(open), _) => open.seam = Some(seam),
+            (None, Some(done)) => done.seam = Some(seam),
+            (None, None) => {}
+        }
+        state
+    }
+
+    #[inline]
+    fn append(state: Self::State, seam: C::Reducer, output: C::Result) -> Self::State {
+        // Another worker's result is held while the folder completes.
+        let output = Held::new(output);
+        let state = Self::go_on(state.close(), seam);
+        State::push(state.done, output.release(), None)
+    }
+
+    #[inline]
+    fn end(state: Self::State) -> C::Result {
+        match state.close().done {
+            Some(done) => done.result.release(),
+            None => abort_with("a part without a result"),
+        }
+    }
+}
+
+/// What `work` returns.
+type Worked<Item, P, C> = (State<Item, C>, Option<Rest<P, C>>);
+
+impl<P: Producer, C: Consumer<P::Item>> Part<P, C> {
+    /// [`Piece::work`] with a new folder.
+    #[inline]
+    fn work_anew(
+        state: State<P::Item, C>,
+        rest: Rest<P, C>,
+        count: usize,
+    ) -> Worked<P::Item, P, C> {
+        let room = rest.most_for(rest.max).saturating_sub(count);
+        let Rest { len, min, max, producer, consumer } = rest;
+        let State { done, in_blocks, .. } = state;
+        let open =
+            |folder, seam| State { done, open: Some(Open { folder, room, seam }), in_blocks };
+        if consumer.full() {
+            return (open(consumer.into_folder(), None), None);
+        }
+        if count == len {
+            return (open(producer.fold_with(consumer.into_folder()), None), None);
+        }
+        let (now, producer) = producer.split_at(count);
+        let (first, consumer, seam) = consumer.split_at(count);
+        let folder = now.fold_with(first.into_folder());
+        let rest = Rest { len: len - count, min, max, producer, consumer };
+        let rest = (!folder.full()).then_some(rest);
+        (open(folder, Some(seam)), rest)
+    }
+}

@@ -1,0 +1,70 @@
+//! Sources that can only be halved: some halves in advance, more where they are stolen.
+
+use crate::iter::plumbing::{Folder, Reducer, UnindexedConsumer, UnindexedProducer};
+use sateen_runtime::{join, worker_index};
+
+/// Drives `consumer` with the items of `producer`.
+///
+/// # Panics
+/// With the panics of both.
+///
+/// ```
+/// use sateen::iter::plumbing::{UnindexedConsumer, UnindexedProducer, bridge_unindexed};
+///
+/// fn drive<P: UnindexedProducer, C: UnindexedConsumer<P::Item>>(items: P, end: C) -> C::Result {
+///     bridge_unindexed(items, end)
+/// }
+/// ```
+pub fn bridge_unindexed<P, C>(producer: P, consumer: C) -> C::Result
+where
+    P: UnindexedProducer,
+    C: UnindexedConsumer<P::Item>,
+{
+    let here = worker_index();
+    halve(Splits { left: sateen_runtime::iter::workers(), here }, producer, consumer)
+}
+
+/// How often a piece may still be halved. What has begun cannot be halved any more, so there are
+/// more pieces than workers from the start.
+#[derive(Clone, Copy)]
+struct Splits {
+    left: usize,
+    /// The worker that split the piece off.
+    here: Option<usize>,
+}
+
+impl Splits {
+    /// Counts one; false if there are none left.
+    fn take(&mut self) -> bool {
+        let here = worker_index();
+        if here != self.here {
+            // It was stolen, so others may be idle, too.
+            self.here = here;
+            self.left = (self.left / 2).max(sateen_runtime::iter::workers());
+            return true;
+        }
+        let any = self.left > 0;
+        self.left /= 2;
+        any
+    }
+}
+
+fn halve<P, C>(mut splits: Splits, producer: P, consumer: C) -> C::Result
+where
+    P: UnindexedProducer,
+    C: UnindexedConsumer<P::Item>,
+{
+    if consumer.full() {
+        return consumer.into_folder().complete();
+    }
+    if !splits.take() {
+        return producer.fold_with(consumer.into_folder()).complete();
+    }
+    let (left, right) = match producer.split() {
+        (left, Some(right)) => (left, right),
+        (all, None) => return all.fold_with(consumer.into_folder()).complete(),
+    };
+    let (reducer, first) = (consumer.to_reducer(), consumer.split_off_left());
+    let (a, b) = join(|| halve(splits, left, first), || halve(splits, right, consumer));
+    reducer.reduce(a, b)
+}

@@ -1,0 +1,100 @@
+//! `find_any`: the first item that anybody finds.
+
+use super::ParallelIterator;
+use super::end::{End, Ended};
+use super::flag::Flag;
+use super::plumbing::Folder;
+
+/// How many items a piece looks at before it asks whether another has found one.
+const ITEMS: usize = 32;
+
+struct Find<'f, P> {
+    predicate: &'f P,
+    found: &'f Flag,
+}
+
+impl<P> Clone for Find<'_, P> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<P> Copy for Find<'_, P> {}
+
+pub(super) fn find_any<I, P>(items: I, predicate: &P) -> Option<I::Item>
+where
+    I: ParallelIterator,
+    P: Fn(&I::Item) -> bool + Sync,
+{
+    let found = &Flag::new();
+    items.drive_unindexed(Ended(Find { predicate, found }))
+}
+
+impl<'f, T: Send, P: Fn(&T) -> bool + Sync> End<T> for Find<'f, P> {
+    type Folder = FindFolder<'f, T, P>;
+    type Result = Option<T>;
+
+    #[inline]
+    fn folder(self) -> Self::Folder {
+        FindFolder { find: self, item: None }
+    }
+
+    #[inline]
+    fn reduce(self, left: Option<T>, right: Option<T>) -> Option<T> {
+        left.or(right)
+    }
+
+    #[inline]
+    fn full(self) -> bool {
+        self.found.is_raised()
+    }
+}
+
+struct FindFolder<'f, T, P> {
+    find: Find<'f, P>,
+    item: Option<T>,
+}
+
+impl<T, P: Fn(&T) -> bool> Folder<T> for FindFolder<'_, T, P> {
+    type Result = Option<T>;
+
+    #[inline]
+    fn consume(mut self, item: T) -> Self {
+        if self.item.is_none() && (self.find.predicate)(&item) {
+            self.find.found.raise();
+            self.item = Some(item);
+        }
+        self
+    }
+
+    #[inline]
+    fn consume_iter<I: IntoIterator<Item = T>>(mut self, iter: I) -> Self {
+        let mut items = iter.into_iter();
+        while !self.full() {
+            let mut left = ITEMS;
+            let next = items.find_map(|item| {
+                left -= 1;
+                let wanted = (self.find.predicate)(&item);
+                (wanted || left == 0).then_some(wanted.then_some(item))
+            });
+            match next {
+                None => break,
+                Some(None) => {}
+                Some(found) => {
+                    self.find.found.raise();
+                    self.item = found;
+                }
+            }
+        }
+        self
+    }
+
+    #[inline]
+    fn complete(self) -> Option<T> {
+        self.item
+    }
+
+    #[inline]
+    fn full(&self) -> bool {
+        self.find.found.is_raised()
+    }
+}

@@ -1,0 +1,44 @@
+//! What the pieces of a search tell each other.
+//!
+//! Both are hints: a piece that learns late does work that nobody needs. The result travels through
+//! the join of the pieces. So no access orders any other, and all are relaxed.
+
+use sateen_base::prim::{AtomicBool, AtomicUsize, Ordering::Relaxed};
+
+/// Raised once; never lowered.
+pub(crate) struct Flag(AtomicBool);
+
+impl Flag {
+    pub(crate) fn new() -> Self {
+        Self(AtomicBool::new(false))
+    }
+
+    #[inline]
+    pub(crate) fn raise(&self) {
+        self.0.store(true, Relaxed);
+    }
+
+    #[inline]
+    pub(crate) fn is_raised(&self) -> bool {
+        self.0.load(Relaxed)
+    }
+}
+
+/// The largest position that anybody has told.
+pub(crate) struct Furthest(AtomicUsize);
+
+impl Furthest {
+    pub(crate) fn new() -> Self {
+        Self(AtomicUsize::new(0))
+    }
+
+    #[inline]
+    pub(crate) fn tell(&self, position: usize) {
+        self.0.fetch_max(position, Relaxed);
+    }
+
+    #[inline]
+    pub(crate) fn get(&self) -> usize {
+        self.0.load(Relaxed)
+    }
+}

@@ -1,0 +1,65 @@
+//! `for_each`, and ends that need no result.
+
+use super::ParallelIterator;
+use super::end::{End, Ended};
+use super::plumbing::Folder;
+
+/// Calls a function with each item.
+pub(crate) struct Each<'f, F>(&'f F);
+
+impl<F> Clone for Each<'_, F> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<F> Copy for Each<'_, F> {}
+
+pub(super) fn for_each<I, F>(items: I, op: &F)
+where
+    I: ParallelIterator,
+    F: Fn(I::Item) + Sync,
+{
+    items.drive_unindexed(Ended(Each(op)));
+}
+
+/// Takes items whose effects are all that was wanted.
+pub(crate) fn ignore<I: ParallelIterator<Item = ()>>(items: I) {
+    for_each(items, &|()| ());
+}
+
+impl<T, F: Fn(T) + Sync> End<T> for Each<'_, F> {
+    type Folder = Self;
+    type Result = ();
+
+    #[inline]
+    fn folder(self) -> Self {
+        self
+    }
+
+    #[inline]
+    fn reduce(self, (): (), (): ()) {}
+}
+
+impl<T, F: Fn(T)> Folder<T> for Each<'_, F> {
+    type Result = ();
+
+    #[inline]
+    fn consume(self, item: T) -> Self {
+        (self.0)(item);
+        self
+    }
+
+    #[inline]
+    fn consume_iter<I: IntoIterator<Item = T>>(self, iter: I) -> Self {
+        iter.into_iter().for_each(self.0);
+        self
+    }
+
+    #[inline]
+    fn complete(self) {}
+
+    #[inline]
+    fn full(&self) -> bool {
+        false
+    }
+}

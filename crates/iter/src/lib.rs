@@ -1,0 +1,35 @@
+//! Parallel iterators, with the names and meanings of rayon's.
+//!
+//! ```
+//! use sateen::prelude::*;
+//!
+//! let words = ["fork", "join", "fork"];
+//! let forks = words.par_iter().filter(|word| **word == "fork").count();
+//! assert_eq!(forks, 2);
+//! ```
+//!
+//! # For maintainers
+//!
+//! Layer 5 of Sateen. Below: `sateen-runtime`, whose `join` and chunked loops do the work. Above:
+//! users, through the facade. `driver` brings producers and consumers together; `iter` has the
+//! traits, adapters and ends; the other modules are sources, one a type of `std`.
+//!
+//! Invariants: an item is given to one folder, once; a result is dropped once, also after a panic;
+//! no length that user code tells is trusted with memory. `unsafe` stands in `array`, `owned`,
+//! `vec` and `iter::collect::places`, each with its argument. Design: `README.md` of this crate.
+#![deny(unsafe_code)]
+#![cfg(not(loom))]
+
+mod driver;
+#[allow(unsafe_code, reason = "items leave memory that is freed by its owner")]
+mod owned;
+
+#[allow(unsafe_code, reason = "items leave the array one by one")]
+pub mod array;
+pub mod iter;
+pub mod prelude;
+pub mod range;
+pub mod range_inclusive;
+pub mod slice;
+#[allow(unsafe_code, reason = "items leave the vector one by one")]
+pub mod vec;

@@ -1,0 +1,8 @@
+//! The traits, for `use sateen::prelude::*;`.
+
+pub use crate::iter::{
+    FromParallelIterator, IndexedParallelIterator, IntoParallelIterator, IntoParallelRefIterator,
+    IntoParallelRefMutIterator, ParallelDrainFull, ParallelDrainRange, ParallelExtend,
+    ParallelIterator,
+};
+pub use crate::slice::{ParallelSlice, ParallelSliceMut};

@@ -1,0 +1,119 @@
+//! Loops over a range that fold pieces of it into values.
+
+use super::Grain;
+use super::lazy::{Lazy, Piece};
+use crate::unwind::Held;
+use std::marker::PhantomData;
+use std::ops::Range;
+
+/// The functions of a loop.
+struct Functions<'f, I, F, C> {
+    identity: &'f I,
+    fold: &'f F,
+    combine: &'f C,
+}
+
+impl<I, F, C> Clone for Functions<'_, I, F, C> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<I, F, C> Copy for Functions<'_, I, F, C> {}
+
+/// Indices that nobody has begun.
+struct Rest<'f, R, I, F, C> {
+    range: Range<usize>,
+    functions: Functions<'f, I, F, C>,
+    makes: PhantomData<fn() -> R>,
+}
+
+struct Folding<'f, R, I, F, C>(PhantomData<(Rest<'f, R, I, F, C>, R)>);
+
+/// What the indices so far have made.
+struct Folded<'f, R, C> {
+    /// Held wherever other code of the user's runs meanwhile.
+    acc: Held<R>,
+    combine: &'f C,
+}
+
+impl<'f, R, I, F, C> Piece for Folding<'f, R, I, F, C>
+where
+    R: Send,
+    I: Fn() -> R + Sync,
+    F: Fn(R, Range<usize>) -> R + Sync,
+    C: Fn(R, R) -> R + Sync,
+{
+    type Rest = Rest<'f, R, I, F, C>;
+    type State = Folded<'f, R, C>;
+    type Seam = ();
+    type Output = R;
+
+    #[inline]
+    fn begin(rest: &Self::Rest) -> Self::State {
+        let Functions { identity, combine, .. } = rest.functions;
+        Folded { acc: Held::new(identity()), combine }
+    }
+
+    #[inline]
+    fn left(rest: &Self::Rest) -> usize {
+        rest.range.len()
+    }
+
+    #[inline]
+    fn work(
+        state: Self::State,
+        mut rest: Self::Rest,
+        count: usize,
+    ) -> (Self::State, Option<Self::Rest>) {
+        let Folded { acc, combine } = state;
+        let Range { start, end } = rest.range;
+        let next = start + count;
+        let acc = (rest.functions.fold)(acc.release(), start..next);
+        rest.range = next..end;
+        (Folded { acc: Held::new(acc), combine }, (next < end).then_some(rest))
+    }
+
+    #[inline]
+    fn halve(rest: Self::Rest) -> (Self::Rest, (), Self::Rest) {
+        let Rest { range, functions, makes } = rest;
+        let middle = range.start + range.len() / 2;
+        let part = |range| Rest { range, functions, makes };
+        (part(range.start..middle), (), part(middle..range.end))
+    }
+
+    #[inline]
+    fn give_up(state: Self::State, _rest: Self::Rest) -> Self::State {
+        state
+    }
+
+    #[inline]
+    fn go_on(state: Self::State, (): ()) -> Self::State {
+        state
+    }
+
+    #[inline]
+    fn append(state: Self::State, (): (), output: R) -> Self::State {
+        let Folded { acc, combine } = state;
+        Folded { acc: Held::new(combine(acc.release(), output)), combine }
+    }
+
+    #[inline]
+    fn end(state: Self::State) -> R {
+        state.acc.release()
+    }
+}
+
+/// Folds every index into values made by `identity`, and combines these in order.
+pub(super) fn fold<R: Send>(
+    grain: Grain,
+    range: Range<usize>,
+    identity: &(impl Fn() -> R + Sync),
+    fold: &(impl Fn(R, Range<usize>) -> R + Sync),
+    combine: &(impl Fn(R, R) -> R + Sync),
+) -> R {
+    let functions = Functions { identity, fold, combine };
+    if range.is_empty() {
+        return identity();
+    }
+    Lazy::new(grain).run::<Folding<'_, R, _, _, _>>(Rest { range, functions, makes: PhantomData })
+}
