@@ -33,8 +33,9 @@ fn stable_sorts() {
                 let mut sorted = v.clone();
                 sorted.par_sort();
                 assert_eq!(sorted, model);
-                sorted.par_sort_by(|a, b| b.0.cmp(&a.0));
-                model.sort_by(|a, b| b.0.cmp(&a.0));
+                let falling = |a: &(u64, usize), b: &(u64, usize)| b.0.cmp(&a.0);
+                sorted.par_sort_by(falling);
+                model.sort_by(falling);
                 assert_eq!(sorted, model);
             }
         }
@@ -125,11 +126,12 @@ fn no_item_is_lost_by_a_lie() {
                 _ => Ordering::Greater,
             };
             // The sort may notice, and panic.
-            let sorts: [&mut dyn FnMut(&mut [Citizen]); 4] = [
-                &mut |v| v.par_sort_by(|_, _| lie()),
-                &mut |v| v.par_sort_unstable_by(|_, _| lie()),
-                &mut |v| v.par_sort_by(|_, _| Ordering::Less),
-                &mut |v| v.par_sort_by_key(|_| lie()),
+            type Sort<'s> = &'s dyn Fn(&mut [Citizen]);
+            let sorts: [Sort<'_>; 4] = [
+                &|v| v.par_sort_by(|_, _| lie()),
+                &|v| v.par_sort_unstable_by(|_, _| lie()),
+                &|v| v.par_sort_by(|_, _| Ordering::Less),
+                &|v| v.par_sort_by_key(|_| lie()),
             ];
             for sort in sorts {
                 let caught = std::panic::AssertUnwindSafe(|| sort(&mut items));

@@ -84,7 +84,8 @@ macro_rules! parts {
 
         impl<T: fmt::Debug, P> fmt::Debug for $name<'_, T, P> {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.debug_struct(stringify!($name)).field("slice", &self.slice).finish_non_exhaustive()
+                let mut shown = f.debug_struct(stringify!($name));
+                shown.field("slice", &self.slice).finish_non_exhaustive()
             }
         }
 
