@@ -2,6 +2,7 @@
 
 use crate::context;
 pub use crate::par::lazy::{Lazy, Piece};
+pub use crate::par::sort_by;
 use crate::runtime::Runtime;
 
 /// How many workers the loop that the caller runs has: those of its runtime, else those of the

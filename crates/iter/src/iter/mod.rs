@@ -42,6 +42,7 @@ mod find;
 mod find_first_last;
 mod for_each;
 mod reduce;
+mod scan;
 mod sum;
 mod try_reduce;
 

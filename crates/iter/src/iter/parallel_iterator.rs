@@ -6,7 +6,7 @@ use super::{
     Chain, Cloned, Copied, Filter, FilterMap, FlatMap, FlatMapIter, Flatten, FlattenIter, Fold,
     FoldWith, FromParallelIterator, Inspect, IntoParallelIterator, Map, MapInit, MapWith,
 };
-use super::{find, find_first_last, for_each, methods, reduce, sum, try_reduce};
+use super::{find, find_first_last, for_each, methods, reduce, scan, sum, try_reduce};
 use std::cmp::Ordering;
 use std::iter::{Product, Sum};
 
@@ -59,6 +59,7 @@ pub trait ParallelIterator: Sized + Send {
     methods::flatten! {}
     methods::fold! {}
     methods::reduce! {}
+    methods::scan! {}
     methods::least! {}
     methods::find! {}
     methods::collect! {}

@@ -1,7 +1,6 @@
 //! Merging two sorted runs, in parallel and stably.
 
 use crate::join::join;
-use std::cmp::Ordering;
 
 /// Up to this many items in all, one worker merges.
 const SERIAL: usize = 16 * 1024;
@@ -18,8 +17,8 @@ impl<T> Clone for Run<T> {
     }
 }
 impl<T> Copy for Run<T> {}
-// SAFETY: only the comparison reads items while they are shared. It is `Ord` of a `T: Send` that no
-// other code touches meanwhile. Each item is compared by one worker at a time, or only read.
+// SAFETY: only the comparison reads items while they are shared, and no other code touches them
+// meanwhile. Parts of a run have no item in common, so one worker at a time compares an item.
 unsafe impl<T: Send> Send for Run<T> {}
 
 /// Where the merged items go.
@@ -27,7 +26,7 @@ struct Target<T>(*mut T);
 // SAFETY: an address; each worker writes its own part behind it.
 unsafe impl<T: Send> Send for Target<T> {}
 
-impl<T: Ord> Run<T> {
+impl<T> Run<T> {
     /// # Safety
     /// `len` initialised items at `start`, which no code writes while the run is used.
     pub(super) unsafe fn new(start: *const T, len: usize) -> Self {
@@ -50,21 +49,26 @@ impl<T: Ord> Run<T> {
 ///
 /// # Safety
 /// `target` has room for both and overlaps neither. Also after a panic the runs are untouched.
-pub(super) unsafe fn merge<T: Ord + Send>(left: Run<T>, right: Run<T>, target: *mut T) {
+pub(super) unsafe fn merge<T: Send>(
+    left: Run<T>,
+    right: Run<T>,
+    target: *mut T,
+    is_less: &(impl Fn(&T, &T) -> bool + Sync),
+) {
     let len = left.len + right.len;
     if len <= SERIAL || left.len == 0 || right.len == 0 {
         // SAFETY: passed on.
-        return unsafe { merge_serial(left, right, target) };
+        return unsafe { merge_serial(left, right, target, is_less) };
     }
     // Cut the longer run in the middle and the other where that item belongs.
     let (at_left, at_right) = if left.len >= right.len {
         let at = left.len / 2;
         let pivot = &left.items()[at];
-        (at, right.items().partition_point(|x| x.cmp(pivot) == Ordering::Less))
+        (at, right.items().partition_point(|x| is_less(x, pivot)))
     } else {
         let at = right.len / 2;
         let pivot = &right.items()[at];
-        (left.items().partition_point(|x| x.cmp(pivot) != Ordering::Greater), at)
+        (left.items().partition_point(|x| !is_less(pivot, x)), at)
     };
     let (left_low, left_high) = left.split(at_left);
     let (right_low, right_high) = right.split(at_right);
@@ -74,12 +78,12 @@ pub(super) unsafe fn merge<T: Ord + Send>(left: Run<T>, right: Run<T>, target: *
         move || {
             let (low, left, right) = (low, left_low, right_low);
             // SAFETY: disjoint parts of the target, exactly as long as the parts of the runs.
-            unsafe { merge(left, right, low.0) };
+            unsafe { merge(left, right, low.0, is_less) };
         },
         move || {
             let (high, left, right) = (high, left_high, right_high);
             // SAFETY: as above.
-            unsafe { merge(left, right, high.0) };
+            unsafe { merge(left, right, high.0, is_less) };
         },
     );
 }
@@ -88,7 +92,12 @@ pub(super) unsafe fn merge<T: Ord + Send>(left: Run<T>, right: Run<T>, target: *
 ///
 /// # Safety
 /// As [`merge`].
-unsafe fn merge_serial<T: Ord>(left: Run<T>, right: Run<T>, target: *mut T) {
+unsafe fn merge_serial<T>(
+    left: Run<T>,
+    right: Run<T>,
+    target: *mut T,
+    is_less: &impl Fn(&T, &T) -> bool,
+) {
     let (mut l, mut r, mut t) = (left.start, right.start, target);
     let (mut l_end, mut r_end) = (l.wrapping_add(left.len), r.wrapping_add(right.len));
     let mut t_end = target.wrapping_add(left.len + right.len);
@@ -104,14 +113,14 @@ unsafe fn merge_serial<T: Ord>(left: Run<T>, right: Run<T>, target: *mut T) {
             }
             for _ in 0..steps {
                 // This has no branches on the data, because they would be as good as random.
-                let take_right = *r < *l;
+                let take_right = is_less(&*r, &*l);
                 std::ptr::copy_nonoverlapping(if take_right { r } else { l }, t, 1);
                 r = r.add(usize::from(take_right));
                 l = l.add(usize::from(!take_right));
                 t = t.add(1);
 
                 let (l_last, r_last) = (l_end.sub(1), r_end.sub(1));
-                let take_left = *r_last < *l_last;
+                let take_left = is_less(&*r_last, &*l_last);
                 t_end = t_end.sub(1);
                 std::ptr::copy_nonoverlapping(if take_left { l_last } else { r_last }, t_end, 1);
                 l_end = l_end.sub(usize::from(take_left));
@@ -119,7 +128,7 @@ unsafe fn merge_serial<T: Ord>(left: Run<T>, right: Run<T>, target: *mut T) {
             }
         }
         while l != l_end && r != r_end {
-            let take_right = *r < *l;
+            let take_right = is_less(&*r, &*l);
             std::ptr::copy_nonoverlapping(if take_right { r } else { l }, t, 1);
             r = r.add(usize::from(take_right));
             l = l.add(usize::from(!take_right));

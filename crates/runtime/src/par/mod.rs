@@ -6,7 +6,7 @@ mod map;
 mod merge;
 mod sort;
 
-pub use sort::{par_sort, par_sort_unstable};
+pub use sort::{par_sort, par_sort_unstable, sort_by};
 
 use crate::unwind::Held;
 use fold::fold;

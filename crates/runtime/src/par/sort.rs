@@ -27,7 +27,7 @@ const PIECES_PER_WORKER: usize = 2;
 /// assert_eq!(words, ["apple", "fig", "pear"]);
 /// ```
 pub fn par_sort<T: Ord + Send>(items: &mut [T]) {
-    sort(items, &|piece: &mut [T]| piece.sort());
+    sort_by(items, &|piece: &mut [T]| piece.sort(), &T::lt);
 }
 
 /// Sorts in parallel; equal items may change places. Faster than [`par_sort`] on most data.
@@ -43,10 +43,20 @@ pub fn par_sort<T: Ord + Send>(items: &mut [T]) {
 /// assert_eq!(data, [1, 2, 3]);
 /// ```
 pub fn par_sort_unstable<T: Ord + Send>(items: &mut [T]) {
-    sort(items, &|piece: &mut [T]| piece.sort_unstable());
+    sort_by(items, &|piece: &mut [T]| piece.sort_unstable(), &T::lt);
 }
 
-fn sort<T: Ord + Send>(items: &mut [T], serial: &(impl Fn(&mut [T]) + Sync)) {
+/// Sorts in parallel: pieces by `serial`, which must sort them by the order that `is_less` tells.
+/// It is stable if `serial` is.
+///
+/// # Panics
+/// With a panic of one of the functions; the slice then holds all its items in some order. If
+/// `is_less` tells no order, the items' order is unspecified.
+pub fn sort_by<T: Send>(
+    items: &mut [T],
+    serial: &(impl Fn(&mut [T]) + Sync),
+    is_less: &(impl Fn(&T, &T) -> bool + Sync),
+) {
     if items.len() <= SERIAL || size_of::<T>() == 0 {
         return serial(items);
     }
@@ -62,7 +72,7 @@ fn sort<T: Ord + Send>(items: &mut [T], serial: &(impl Fn(&mut [T]) + Sync)) {
             let mut buffer: Vec<MaybeUninit<T>> = Vec::with_capacity(items.len());
             // SAFETY: uninitialised items of this type are valid, and the capacity is there.
             unsafe { buffer.set_len(items.len()) };
-            sort_into(items, &mut buffer, leaf, false, serial);
+            sort_into(items, &mut buffer, leaf, false, serial, is_less);
         },
         || (),
     );
@@ -70,12 +80,13 @@ fn sort<T: Ord + Send>(items: &mut [T], serial: &(impl Fn(&mut [T]) + Sync)) {
 
 /// Sorts `items`, and leaves the result in `buffer` or, without `into_buffer`, in place. Either way
 /// `items` holds a permutation afterwards, also after a panic.
-fn sort_into<T: Ord + Send>(
+fn sort_into<T: Send>(
     items: &mut [T],
     buffer: &mut [MaybeUninit<T>],
     leaf: usize,
     into_buffer: bool,
     serial: &(impl Fn(&mut [T]) + Sync),
+    is_less: &(impl Fn(&T, &T) -> bool + Sync),
 ) {
     let len = items.len();
     if len <= leaf {
@@ -93,8 +104,8 @@ fn sort_into<T: Ord + Send>(
         let (left, right) = items.split_at_mut(middle);
         let (left_buffer, right_buffer) = buffer.split_at_mut(middle);
         join(
-            || sort_into(left, left_buffer, leaf, !into_buffer, serial),
-            || sort_into(right, right_buffer, leaf, !into_buffer, serial),
+            || sort_into(left, left_buffer, leaf, !into_buffer, serial, is_less),
+            || sort_into(right, right_buffer, leaf, !into_buffer, serial, is_less),
         );
     }
     let (source, target) = if into_buffer {
@@ -108,7 +119,7 @@ fn sort_into<T: Ord + Send>(
     unsafe {
         let left = Run::new(source, middle);
         let right = Run::new(source.add(middle), len - middle);
-        merge(left, right, target);
+        merge(left, right, target, is_less);
     }
     std::mem::forget(restore);
 }

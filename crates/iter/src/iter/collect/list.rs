@@ -7,7 +7,7 @@ use sateen_base::unwind::discard;
 use std::collections::LinkedList;
 
 /// Items that are dropped one by one after a panic, because their destructors may panic, too.
-struct Items<T>(Vec<T>);
+pub(crate) struct Items<T>(pub(crate) Vec<T>);
 
 impl<T> Drop for Items<T> {
     fn drop(&mut self) {

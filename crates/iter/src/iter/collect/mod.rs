@@ -4,7 +4,7 @@ mod list;
 #[allow(unsafe_code, reason = "results are written to their places in a vector")]
 mod places;
 
-pub(crate) use list::collect_unknown;
+pub(crate) use list::{Items, collect_unknown};
 
 use super::{
     FromParallelIterator, IndexedParallelIterator, IntoParallelIterator, ParallelExtend,

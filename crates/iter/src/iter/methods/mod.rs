@@ -12,6 +12,7 @@ mod for_each;
 mod indexed;
 mod least;
 mod reduce;
+mod scan;
 
 pub(super) use adapt::adapt;
 pub(super) use collect::{collect, collect_indexed};
@@ -22,3 +23,4 @@ pub(super) use for_each::for_each;
 pub(super) use indexed::{cut, place};
 pub(super) use least::least;
 pub(super) use reduce::reduce;
+pub(super) use scan::scan;

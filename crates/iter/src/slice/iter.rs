@@ -1,34 +1,8 @@
-//! Parallel iterators over slices.
+//! The items of a slice.
 
 use crate::iter::IntoParallelIterator;
 use crate::iter::indexed::indexed;
 use crate::iter::plumbing::Producer;
-
-/// What slices can do in parallel beyond iterating over their items.
-pub trait ParallelSlice<T: Sync> {
-    /// The slice itself.
-    fn as_parallel_slice(&self) -> &[T];
-}
-
-impl<T: Sync> ParallelSlice<T> for [T] {
-    #[inline]
-    fn as_parallel_slice(&self) -> &[T] {
-        self
-    }
-}
-
-/// What mutable slices can do in parallel beyond iterating over their items.
-pub trait ParallelSliceMut<T: Send> {
-    /// The slice itself.
-    fn as_parallel_slice_mut(&mut self) -> &mut [T];
-}
-
-impl<T: Send> ParallelSliceMut<T> for [T] {
-    #[inline]
-    fn as_parallel_slice_mut(&mut self) -> &mut [T] {
-        self
-    }
-}
 
 /// References to the items of a slice.
 ///

@@ -1,0 +1,64 @@
+//! Sorts: the functions of the user's, for the parallel merge sort of the runtime.
+
+use crate::iter::collect::Items;
+use crate::iter::{IndexedParallelIterator, IntoParallelRefMutIterator, ParallelIterator};
+use sateen_base::unwind::Held;
+use sateen_runtime::iter::sort_by;
+use std::cmp::Ordering;
+
+pub(super) fn natural<T: Ord + Send>(items: &mut [T]) {
+    sateen_runtime::par_sort(items);
+}
+
+pub(super) fn natural_unstable<T: Ord + Send>(items: &mut [T]) {
+    sateen_runtime::par_sort_unstable(items);
+}
+
+pub(super) fn by<T: Send>(items: &mut [T], compare: &(impl Fn(&T, &T) -> Ordering + Sync)) {
+    let serial = |piece: &mut [T]| piece.sort_by(compare);
+    sort_by(items, &serial, &|a, b| compare(a, b) == Ordering::Less);
+}
+
+pub(super) fn by_unstable<T: Send>(
+    items: &mut [T],
+    compare: &(impl Fn(&T, &T) -> Ordering + Sync),
+) {
+    let serial = |piece: &mut [T]| piece.sort_unstable_by(compare);
+    sort_by(items, &serial, &|a, b| compare(a, b) == Ordering::Less);
+}
+
+/// Compares by keys.
+pub(super) fn keys<T, K: Ord>(f: &(impl Fn(&T) -> K + Sync)) -> impl Fn(&T, &T) -> Ordering + Sync {
+    |a, b| {
+        // If the other key or the comparison panics, the first panic goes on.
+        let a = Held::new(f(a));
+        let b = Held::new(f(b));
+        a.cmp(&b)
+    }
+}
+
+/// Sorts keys with the indices of their items. No item moves before that is done.
+pub(super) fn by_cached_key<T, K, F>(items: &mut [T], f: &F)
+where
+    T: Send,
+    K: Ord + Send,
+    F: Fn(&T) -> K + Sync,
+{
+    let numbered = items.par_iter_mut().enumerate().map(|(index, item)| (f(item), index));
+    let mut keys: Items<(K, usize)> = Items(numbered.collect());
+    by(&mut keys.0, &|a, b| a.0.cmp(&b.0));
+    let mut sources: Vec<usize> = keys.0.iter().map(|(_, index)| *index).collect();
+    // Along each cycle of places, every place takes the item of its source. The item that was at
+    // the cycle's start moves along, to the place whose source the start is.
+    for start in 0..items.len() {
+        let mut place = start;
+        loop {
+            let source = std::mem::replace(&mut sources[place], place);
+            if source == start {
+                break;
+            }
+            items.swap(place, source);
+            place = source;
+        }
+    }
+}
