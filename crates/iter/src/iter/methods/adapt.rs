@@ -103,6 +103,21 @@ macro_rules! adapt {
             Inspect::new(self, inspect_op)
         }
 
+        /// Lets `update_op` change each item as it passes.
+        ///
+        /// ```
+        /// use sateen::prelude::*;
+        /// let words = ["a", "b"].into_par_iter().map(str::to_owned);
+        /// let longer: Vec<_> = words.update(|word| word.push('!')).collect();
+        /// assert_eq!(longer, ["a!", "b!"]);
+        /// ```
+        fn update<F>(self, update_op: F) -> Update<Self, F>
+        where
+            F: Fn(&mut Self::Item) + Sync + Send,
+        {
+            Update::new(self, update_op)
+        }
+
         /// Keeps the items that `filter_op` wants.
         ///
         /// ```
