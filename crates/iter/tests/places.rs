@@ -118,6 +118,39 @@ fn chunks_are_the_same_in_each_call() {
 }
 
 #[test]
+fn separators_stand_between_items() {
+    everywhere(|| {
+        for len in LENGTHS {
+            let all = || (0..len).into_par_iter();
+            let model = |wanted: &dyn Fn(usize) -> bool| {
+                let pairs = (0..len).filter(|n| wanted(*n)).flat_map(|n| [9999, n]);
+                pairs.skip(1).collect::<Vec<_>>()
+            };
+            same(all().intersperse(9999), model(&|_| true));
+            let few = |n: usize| n % 700 == 650;
+            let filtered = || all().filter(|n| few(*n)).intersperse(9999);
+            assert_eq!(filtered().collect::<Vec<_>>(), model(&few));
+            let first = filtered().find_first(|n| *n == 9999);
+            assert_eq!(first, model(&few).into_iter().find(|n| *n == 9999));
+            let last = filtered().find_last(|n| *n < 2000);
+            assert_eq!(last, model(&few).into_iter().rfind(|n| *n < 2000));
+        }
+    });
+    everywhere(|| {
+        let census = Census::default();
+        let all = || (0..300).into_par_iter().map(|n| census.citizen(n));
+        assert_eq!(all().intersperse(census.citizen(0)).count(), 599);
+        assert_eq!(all().intersperse(census.citizen(0)).rev().skip(7).count(), 592);
+        census.assert_all_gone();
+        panics_with("the one", || {
+            let all = all().inspect(|c| assert_ne!(c.number, 150, "the one"));
+            all.intersperse(census.bomb(0)).for_each(sateen_base::unwind::discard)
+        });
+        census.assert_all_gone();
+    });
+}
+
+#[test]
 fn items_in_turn() {
     everywhere(|| {
         for i_len in [0, 1, 2, 5, 100, 1000] {

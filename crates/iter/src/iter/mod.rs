@@ -34,6 +34,7 @@ mod flat_map;
 mod fold;
 mod inspect;
 mod interleave;
+mod intersperse;
 mod len;
 mod map;
 mod map_with;
@@ -83,6 +84,7 @@ pub use {
     indexed_parallel_iterator::IndexedParallelIterator,
     inspect::Inspect,
     interleave::{Interleave, InterleaveShortest},
+    intersperse::Intersperse,
     len::{MaxLen, MinLen},
     map::Map,
     map_with::{MapInit, MapWith},

@@ -34,8 +34,8 @@ macro_rules! tuple {
                 let ($first, $($others,)*) = this.tuple;
                 let nested = $first$(.zip($others))*;
                 #[allow(non_snake_case, reason = "a variable for each type")]
-                let flat = nested.map(|tuple!(@pairs $first => $($others)*)| ($first, $($others,)*));
-                flat.with_producer(callback)
+                let flatten = |tuple!(@pairs $first => $($others)*)| ($first, $($others,)*);
+                nested.map(flatten).with_producer(callback)
             };
         }
 

@@ -4,9 +4,9 @@ use super::plumbing::UnindexedConsumer;
 use super::private::Try;
 use super::{
     Chain, Cloned, Copied, Either, Filter, FilterMap, FlatMap, FlatMapIter, Flatten, FlattenIter,
-    Fold, FoldWith, FromParallelIterator, Inspect, IntoParallelIterator, Map, MapInit, MapWith,
-    PanicFuse, ParallelExtend, SkipAny, SkipAnyWhile, TakeAny, TakeAnyWhile, TryFold, TryFoldWith,
-    Update, WhileSome,
+    Fold, FoldWith, FromParallelIterator, Inspect, Intersperse, IntoParallelIterator, Map, MapInit,
+    MapWith, PanicFuse, ParallelExtend, SkipAny, SkipAnyWhile, TakeAny, TakeAnyWhile, TryFold,
+    TryFoldWith, Update, WhileSome,
 };
 use super::{
     collect, collect::unzip, find, find_first_last, for_each, methods, reduce, sum, try_reduce,

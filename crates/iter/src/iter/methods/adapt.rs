@@ -148,6 +148,20 @@ macro_rules! adapt {
             FilterMap::new(self, filter_op)
         }
 
+        /// Puts a clone of `element` between each two items.
+        ///
+        /// ```
+        /// use sateen::prelude::*;
+        /// let row: Vec<_> = (1..4).into_par_iter().intersperse(0).collect();
+        /// assert_eq!(row, [1, 0, 2, 0, 3]);
+        /// ```
+        fn intersperse(self, element: Self::Item) -> Intersperse<Self>
+        where
+            Self::Item: Clone,
+        {
+            Intersperse::new(self, element)
+        }
+
         /// Lets the items of `chain` follow.
         ///
         /// ```

@@ -50,8 +50,8 @@ macro_rules! chunks {
         ///
         /// ```
         /// use sateen::prelude::*;
-        /// let sums: Vec<_> = (0..5).into_par_iter().fold_chunks_with(2, 10, |a, b| a + b).collect();
-        /// assert_eq!(sums, [11, 15, 14]);
+        /// let sums = (0..5).into_par_iter().fold_chunks_with(2, 10, |a, b| a + b);
+        /// assert_eq!(sums.collect::<Vec<_>>(), [11, 15, 14]);
         /// ```
         #[track_caller]
         fn fold_chunks_with<T, F>(

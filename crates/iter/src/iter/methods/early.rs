@@ -34,7 +34,8 @@ macro_rules! early {
         ///
         /// ```
         /// use sateen::prelude::*;
-        /// let some: Vec<_> = (0..100).into_par_iter().filter(|n| n % 2 == 0).take_any(5).collect();
+        /// let even = (0..100).into_par_iter().filter(|n| n % 2 == 0);
+        /// let some: Vec<_> = even.take_any(5).collect();
         /// assert_eq!(some.len(), 5);
         /// assert!(some.is_sorted());
         /// ```
@@ -46,7 +47,8 @@ macro_rules! early {
         ///
         /// ```
         /// use sateen::prelude::*;
-        /// let some: Vec<_> = (0..100).into_par_iter().filter(|n| n % 2 == 0).skip_any(5).collect();
+        /// let even = (0..100).into_par_iter().filter(|n| n % 2 == 0);
+        /// let some: Vec<_> = even.skip_any(5).collect();
         /// assert_eq!(some.len(), 45);
         /// assert!(some.is_sorted());
         /// ```

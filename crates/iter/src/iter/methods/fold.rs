@@ -64,7 +64,8 @@ macro_rules! fold {
         ///
         /// ```
         /// use sateen::prelude::*;
-        /// let pieces = (0..10u8).into_par_iter().try_fold_with(0, |sum: u8, n| sum.checked_add(n));
+        /// let add = |sum: u8, n| sum.checked_add(n);
+        /// let pieces = (0..10u8).into_par_iter().try_fold_with(0, add);
         /// assert_eq!(pieces.map(|sum| sum.unwrap()).sum::<u8>(), 45);
         /// ```
         fn try_fold_with<F, T, R>(self, init: T, fold_op: F) -> TryFoldWith<Self, R, F>
