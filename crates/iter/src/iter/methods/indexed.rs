@@ -153,7 +153,7 @@ macro_rules! cut {
         ///
         /// ```
         /// use sateen::prelude::*;
-        /// let blocks = (0..1 << 40).into_par_iter().by_exponential_blocks();
+        /// let blocks = (0..1usize << 40).into_par_iter().by_exponential_blocks();
         /// assert_eq!(blocks.find_any(|n| *n == 1000), Some(1000));
         /// ```
         fn by_exponential_blocks(self) -> ExponentialBlocks<Self> {
