@@ -1,6 +1,6 @@
-//! What the pieces of a search tell each other.
+//! What the pieces of a loop tell each other: in searches, and in adapters that end it early.
 //!
-//! Both are hints: a piece that learns late does work that nobody needs. The result travels through
+//! All are hints: a piece that learns late does work that nobody needs. The result travels through
 //! the join of the pieces. So no access orders any other, and all are relaxed.
 
 use sateen_base::prim::{AtomicBool, AtomicUsize, Ordering::Relaxed};
@@ -40,5 +40,26 @@ impl Furthest {
     #[inline]
     pub(crate) fn get(&self) -> usize {
         self.0.load(Relaxed)
+    }
+}
+
+/// A number of tickets. Each is given away once.
+pub(crate) struct Tickets(AtomicUsize);
+
+impl Tickets {
+    pub(crate) fn new(count: usize) -> Self {
+        Self(AtomicUsize::new(count))
+    }
+
+    /// Takes a ticket; false if none are left.
+    #[inline]
+    pub(crate) fn take(&self) -> bool {
+        // A plain decrement could pass zero.
+        !self.is_empty() && self.0.fetch_update(Relaxed, Relaxed, |n| n.checked_sub(1)).is_ok()
+    }
+
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.load(Relaxed) == 0
     }
 }

@@ -2,7 +2,7 @@
 
 use super::ParallelIterator;
 use super::end::{End, Ended};
-use super::plumbing::Folder;
+use super::plumbing::{Folder, Producer, bridge_producer_consumer};
 
 /// Calls a function with each item.
 pub(crate) struct Each<'f, F>(&'f F);
@@ -25,6 +25,13 @@ where
 /// Takes items whose effects are all that was wanted.
 pub(crate) fn ignore<I: ParallelIterator<Item = ()>>(items: I) {
     for_each(items, &|()| ());
+}
+
+/// Makes the `len` items of `producer`, and drops them.
+pub(super) fn drop_all<P: Producer>(len: usize, producer: P) {
+    if len > 0 {
+        bridge_producer_consumer(len, producer, Ended(Each(&drop::<P::Item>)));
+    }
 }
 
 impl<T, F: Fn(T) + Sync> End<T> for Each<'_, F> {

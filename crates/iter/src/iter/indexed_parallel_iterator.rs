@@ -1,8 +1,13 @@
 //! The trait of parallel iterators that know their length.
 
 use super::plumbing::{Consumer, ProducerCallback};
-use super::{Enumerate, IntoParallelIterator, MaxLen, MinLen, ParallelIterator, Rev, Zip};
-use super::{collect, methods};
+use super::{
+    Chunks, Enumerate, ExponentialBlocks, FoldChunks, FoldChunksWith, Interleave,
+    InterleaveShortest, IntoParallelIterator, MaxLen, MinLen, ParallelIterator, Positions, Rev,
+    Skip, StepBy, Take, UniformBlocks, Zip, ZipEq,
+};
+use super::{collect, compare, methods};
+use std::cmp::Ordering;
 
 /// A parallel iterator that knows how many items it has, and where each one is.
 ///
@@ -34,6 +39,9 @@ pub trait IndexedParallelIterator: ParallelIterator {
     fn with_producer<CB: ProducerCallback<Self::Item>>(self, callback: CB) -> CB::Output;
 
     methods::place! {}
+    methods::chunks! {}
+    methods::position! {}
     methods::cut! {}
+    methods::compare! {}
     methods::collect_indexed! {}
 }

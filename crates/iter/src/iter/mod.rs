@@ -23,21 +23,36 @@ pub(crate) mod seed;
 pub(crate) mod stage;
 
 // Adapters.
+mod blocks;
 mod chain;
+mod chunks;
 mod copied;
+mod either;
 mod enumerate;
 mod filter;
 mod flat_map;
 mod fold;
 mod inspect;
+mod interleave;
+mod intersperse;
 mod len;
 mod map;
 mod map_with;
+mod multizip;
+mod panic_fuse;
+mod positions;
 mod rev;
+mod skip_take;
+mod step_by;
+mod try_fold;
+mod update;
+mod while_some;
 mod zip;
+mod zip_eq;
 
 // Ends.
 pub(crate) mod collect;
+mod compare;
 mod find;
 mod find_first_last;
 mod for_each;
@@ -47,7 +62,9 @@ mod sum;
 mod try_reduce;
 
 // Sources that belong to no type.
+mod repeat;
 pub(crate) mod sources;
+mod split;
 
 // The traits; `methods` has their provided methods, one file a family.
 mod indexed_parallel_iterator;
@@ -56,23 +73,39 @@ mod parallel_iterator;
 mod traits;
 
 pub use {
+    blocks::{ExponentialBlocks, UniformBlocks},
     chain::Chain,
+    chunks::{Chunks, FoldChunks, FoldChunksWith},
     copied::{Cloned, Copied},
+    either::Either,
     enumerate::Enumerate,
     filter::{Filter, FilterMap},
     flat_map::{FlatMap, FlatMapIter, Flatten, FlattenIter},
     fold::{Fold, FoldWith},
     indexed_parallel_iterator::IndexedParallelIterator,
     inspect::Inspect,
+    interleave::{Interleave, InterleaveShortest},
+    intersperse::Intersperse,
     len::{MaxLen, MinLen},
     map::Map,
     map_with::{MapInit, MapWith},
+    multizip::MultiZip,
+    panic_fuse::PanicFuse,
     parallel_iterator::ParallelIterator,
+    positions::Positions,
+    repeat::{Repeat, repeat},
     rev::Rev,
+    skip_take::{Skip, Take},
     sources::{Empty, Once, RepeatN, empty, once, repeat_n},
+    split::{Split, split},
+    step_by::StepBy,
     traits::{
         FromParallelIterator, IntoParallelIterator, IntoParallelRefIterator,
         IntoParallelRefMutIterator, ParallelDrainFull, ParallelDrainRange, ParallelExtend,
     },
+    try_fold::{TryFold, TryFoldWith},
+    update::Update,
+    while_some::{SkipAny, SkipAnyWhile, TakeAny, TakeAnyWhile, WhileSome},
     zip::Zip,
+    zip_eq::ZipEq,
 };

@@ -3,11 +3,17 @@
 use super::plumbing::UnindexedConsumer;
 use super::private::Try;
 use super::{
-    Chain, Cloned, Copied, Filter, FilterMap, FlatMap, FlatMapIter, Flatten, FlattenIter, Fold,
-    FoldWith, FromParallelIterator, Inspect, IntoParallelIterator, Map, MapInit, MapWith,
+    Chain, Cloned, Copied, Either, Filter, FilterMap, FlatMap, FlatMapIter, Flatten, FlattenIter,
+    Fold, FoldWith, FromParallelIterator, Inspect, Intersperse, IntoParallelIterator, Map, MapInit,
+    MapWith, PanicFuse, ParallelExtend, SkipAny, SkipAnyWhile, TakeAny, TakeAnyWhile, TryFold,
+    TryFoldWith, Update, WhileSome,
 };
-use super::{find, find_first_last, for_each, methods, reduce, scan, sum, try_reduce};
+use super::{
+    collect, collect::unzip, find, find_first_last, for_each, methods, reduce, scan, sum,
+    try_reduce,
+};
 use std::cmp::Ordering;
+use std::collections::LinkedList;
 use std::iter::{Product, Sum};
 
 /// A parallel iterator: items that go through a chain of adapters to an end, in pieces on all
@@ -57,6 +63,7 @@ pub trait ParallelIterator: Sized + Send {
     methods::for_each! {}
     methods::adapt! {}
     methods::flatten! {}
+    methods::early! {}
     methods::fold! {}
     methods::reduce! {}
     methods::scan! {}

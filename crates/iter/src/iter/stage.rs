@@ -15,6 +15,12 @@ pub(crate) trait Stage<In>: Copy + Send {
 
     /// Passes on what becomes of `items`, until `next` is full.
     fn consume_iter<F: Folder<Self::Out>>(self, next: F, items: impl Iterator<Item = In>) -> F;
+
+    /// Whether it lets no more items pass.
+    #[inline(always)]
+    fn full(self) -> bool {
+        false
+    }
 }
 
 /// A stage that makes one item of one, so that pieces keep their lengths.
@@ -57,7 +63,7 @@ where
 
     #[inline]
     fn full(&self) -> bool {
-        self.base.full()
+        self.stage.full() || self.base.full()
     }
 
     #[inline]
@@ -108,7 +114,7 @@ where
 
     #[inline]
     fn full(&self) -> bool {
-        self.base.full()
+        self.stage.full() || self.base.full()
     }
 }
 

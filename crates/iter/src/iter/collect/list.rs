@@ -36,6 +36,11 @@ impl<T> Collected<T> {
         all
     }
 
+    /// The vectors of the pieces.
+    pub(crate) fn into_lists(self) -> LinkedList<Vec<T>> {
+        self.0.into_iter().map(|mut items| std::mem::take(&mut items.0)).collect()
+    }
+
     /// Moves all items to the end of `target`.
     pub(crate) fn append_to(self, target: &mut Vec<T>) {
         target.reserve(self.0.iter().map(|items| items.0.len()).sum());

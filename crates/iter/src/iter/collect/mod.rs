@@ -1,8 +1,10 @@
 //! `collect`: into places known in advance, or into lists of vectors.
 
+mod deal;
 mod list;
 #[allow(unsafe_code, reason = "results are written to their places in a vector")]
 mod places;
+pub(super) mod unzip;
 
 pub(crate) use list::{Items, collect_unknown};
 

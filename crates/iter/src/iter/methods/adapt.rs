@@ -103,6 +103,21 @@ macro_rules! adapt {
             Inspect::new(self, inspect_op)
         }
 
+        /// Lets `update_op` change each item as it passes.
+        ///
+        /// ```
+        /// use sateen::prelude::*;
+        /// let words = ["a", "b"].into_par_iter().map(str::to_owned);
+        /// let longer: Vec<_> = words.update(|word| word.push('!')).collect();
+        /// assert_eq!(longer, ["a!", "b!"]);
+        /// ```
+        fn update<F>(self, update_op: F) -> Update<Self, F>
+        where
+            F: Fn(&mut Self::Item) + Sync + Send,
+        {
+            Update::new(self, update_op)
+        }
+
         /// Keeps the items that `filter_op` wants.
         ///
         /// ```
@@ -131,6 +146,20 @@ macro_rules! adapt {
             R: Send,
         {
             FilterMap::new(self, filter_op)
+        }
+
+        /// Puts a clone of `element` between each two items.
+        ///
+        /// ```
+        /// use sateen::prelude::*;
+        /// let row: Vec<_> = (1..4).into_par_iter().intersperse(0).collect();
+        /// assert_eq!(row, [1, 0, 2, 0, 3]);
+        /// ```
+        fn intersperse(self, element: Self::Item) -> Intersperse<Self>
+        where
+            Self::Item: Clone,
+        {
+            Intersperse::new(self, element)
         }
 
         /// Lets the items of `chain` follow.

@@ -42,6 +42,51 @@ macro_rules! find {
             find_first_last::find_last(self, &predicate)
         }
 
+        /// Something that `predicate` makes of an item, the first in time that is `Some`.
+        ///
+        /// ```
+        /// use sateen::prelude::*;
+        /// let found = ["x", "2", "y"].par_iter().find_map_any(|word| word.parse().ok());
+        /// assert_eq!(found, Some(2));
+        /// ```
+        fn find_map_any<P, R>(self, predicate: P) -> Option<R>
+        where
+            P: Fn(Self::Item) -> Option<R> + Sync + Send,
+            R: Send,
+        {
+            self.filter_map(predicate).find_any(|_| true)
+        }
+
+        /// What `predicate` makes of the first item of which it makes `Some`.
+        ///
+        /// ```
+        /// use sateen::prelude::*;
+        /// let found = ["x", "2", "3"].par_iter().find_map_first(|word| word.parse().ok());
+        /// assert_eq!(found, Some(2));
+        /// ```
+        fn find_map_first<P, R>(self, predicate: P) -> Option<R>
+        where
+            P: Fn(Self::Item) -> Option<R> + Sync + Send,
+            R: Send,
+        {
+            self.filter_map(predicate).find_first(|_| true)
+        }
+
+        /// What `predicate` makes of the last item of which it makes `Some`.
+        ///
+        /// ```
+        /// use sateen::prelude::*;
+        /// let found = ["x", "2", "3"].par_iter().find_map_last(|word| word.parse().ok());
+        /// assert_eq!(found, Some(3));
+        /// ```
+        fn find_map_last<P, R>(self, predicate: P) -> Option<R>
+        where
+            P: Fn(Self::Item) -> Option<R> + Sync + Send,
+            R: Send,
+        {
+            self.filter_map(predicate).find_last(|_| true)
+        }
+
         /// Whether `predicate` is true of any item.
         ///
         /// ```
