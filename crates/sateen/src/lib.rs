@@ -327,6 +327,8 @@ pub mod iter {
     pub use sateen_iter::iter::*;
 }
 
-pub use sateen_iter::{array, prelude, range, range_inclusive, slice, vec};
+pub use sateen_iter::{
+    array, collections, option, prelude, range, range_inclusive, result, slice, vec,
+};
 
 pub mod guide;

@@ -46,6 +46,7 @@ mod sum;
 mod try_reduce;
 
 // Sources that belong to no type.
+mod par_bridge;
 pub(crate) mod sources;
 
 // The traits; `methods` has their provided methods, one file a family.
@@ -66,6 +67,7 @@ pub use {
     len::{MaxLen, MinLen},
     map::Map,
     map_with::{MapInit, MapWith},
+    par_bridge::{IterBridge, ParallelBridge},
     parallel_iterator::ParallelIterator,
     rev::Rev,
     sources::{Empty, Once, RepeatN, empty, once, repeat_n},

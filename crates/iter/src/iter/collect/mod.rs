@@ -1,8 +1,11 @@
 //! `collect`: into places known in advance, or into lists of vectors.
 
+mod collections;
 mod list;
+mod outcomes;
 #[allow(unsafe_code, reason = "results are written to their places in a vector")]
 mod places;
+mod text;
 
 pub(crate) use list::collect_unknown;
 
