@@ -59,7 +59,9 @@ impl<B, T: Text<B>> Folder<T> for Writing<B> {
 
 /// Implements the traits for a kind of string and its kinds of parts.
 macro_rules! text {
-    ($owned:ty: $(impl[$($generics:tt)*] $item:ty, |$target:ident, $part:ident| $append:expr;)*) => {
+    ($owned:ty: $(
+        impl[$($generics:tt)*] $item:ty, |$target:ident, $part:ident| $append:expr;
+    )*) => {
         $(
             impl<$($generics)*> Text<$owned> for $item {
                 #[inline]
