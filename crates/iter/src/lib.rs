@@ -20,16 +20,20 @@
 #![deny(unsafe_code)]
 #![cfg(not(loom))]
 
+mod bounds;
 mod driver;
 #[allow(unsafe_code, reason = "items leave memory that is freed by its owner")]
 mod owned;
 
 #[allow(unsafe_code, reason = "items leave the array one by one")]
 pub mod array;
+pub mod collections;
 pub mod iter;
+pub mod option;
 pub mod prelude;
 pub mod range;
 pub mod range_inclusive;
+pub mod result;
 pub mod slice;
 #[allow(unsafe_code, reason = "items leave the vector one by one")]
 pub mod vec;

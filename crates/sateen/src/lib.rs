@@ -22,6 +22,7 @@
 //! | fork-join: two or more computations, results back | [`join`], [`fork`] |
 //! | any number of tasks that borrow | [`scope`] |
 //! | a parallel loop | [`par_for`], [`par_map`], [`par_reduce`], [`par_fold`], [`par_chunks_mut`] |
+//! | iterators that run in parallel, with rayon's names | [`prelude`], [`iter`] |
 //! | a parallel sort | [`par_sort`], [`par_sort_unstable`] |
 //! | work in the background, with a handle | [`spawn`]; [`Spawn`] for names, priorities, workers |
 //! | a future on the same workers | [`spawn_async`]; [`block_on`] waits for one anywhere |
@@ -327,6 +328,8 @@ pub mod iter {
     pub use sateen_iter::iter::*;
 }
 
-pub use sateen_iter::{array, prelude, range, range_inclusive, slice, vec};
+pub use sateen_iter::{
+    array, collections, option, prelude, range, range_inclusive, result, slice, vec,
+};
 
 pub mod guide;

@@ -62,6 +62,7 @@ mod sum;
 mod try_reduce;
 
 // Sources that belong to no type.
+mod par_bridge;
 mod repeat;
 pub(crate) mod sources;
 mod split;
@@ -91,6 +92,7 @@ pub use {
     map_with::{MapInit, MapWith},
     multizip::MultiZip,
     panic_fuse::PanicFuse,
+    par_bridge::{IterBridge, ParallelBridge},
     parallel_iterator::ParallelIterator,
     positions::Positions,
     repeat::{Repeat, repeat},

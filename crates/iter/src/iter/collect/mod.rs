@@ -1,9 +1,12 @@
 //! `collect`: into places known in advance, or into lists of vectors.
 
+mod collections;
 mod deal;
 mod list;
+mod outcomes;
 #[allow(unsafe_code, reason = "results are written to their places in a vector")]
 mod places;
+mod text;
 pub(super) mod unzip;
 
 pub(crate) use list::{Items, collect_unknown};

@@ -1,0 +1,41 @@
+//! Parallel iterators over ordered maps.
+
+use super::through_vector;
+use std::collections::BTreeMap;
+
+through_vector! {
+    /// The entries of a map.
+    ///
+    /// ```
+    /// use sateen::prelude::*;
+    /// let map = std::collections::BTreeMap::from([(1, 2), (3, 4)]);
+    /// assert_eq!(map.into_par_iter().map(|(key, value)| key * value).sum::<i32>(), 14);
+    /// ```
+    IntoIter[K, V] of impl[K, V] BTreeMap<K, V> => (K, V);
+    where { K: Send, V: Send }
+}
+
+through_vector! {
+    /// References to the entries of a map.
+    ///
+    /// ```
+    /// use sateen::prelude::*;
+    /// let map = std::collections::BTreeMap::from([(1, 2), (3, 4)]);
+    /// assert_eq!(map.par_iter().map(|(key, value)| key * value).sum::<i32>(), 14);
+    /// ```
+    Iter['a, K, V] of impl['a, K, V] &'a BTreeMap<K, V> => (&'a K, &'a V);
+    where { K: Sync, V: Sync }
+}
+
+through_vector! {
+    /// References to the entries of a map, the values mutable.
+    ///
+    /// ```
+    /// use sateen::prelude::*;
+    /// let mut map = std::collections::BTreeMap::from([(1, 2)]);
+    /// map.par_iter_mut().for_each(|(key, value)| *value += key);
+    /// assert_eq!(map[&1], 3);
+    /// ```
+    IterMut['a, K, V] of impl['a, K, V] &'a mut BTreeMap<K, V> => (&'a K, &'a mut V);
+    where { K: Sync, V: Send }
+}
