@@ -99,7 +99,11 @@ pub(super) static ALL: &[Entry] = &[
         par_fold(&[0; 50], || (), |(), _| (), |(), ()| c.strike());
     }),
     entry("par_fold: values dropped", |c| {
-        let bombs = |_, _: &[u8]| Some(c.bomb());
+        // An argument that panics when it is dropped at the closure's end leaks what is returned.
+        let bombs = |before: Option<Bomb>, _: &[u8]| {
+            drop(before);
+            Some(c.bomb())
+        };
         c.end(par_fold(
             &[0; 3],
             || None,
