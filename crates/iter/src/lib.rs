@@ -14,9 +14,10 @@
 //! users, through the facade. `driver` brings producers and consumers together; `iter` has the
 //! traits, adapters and ends; the other modules are sources, one a type of `std`.
 //!
-//! Invariants: an item is given to one folder, once; a result is dropped once, also after a panic;
-//! no length that user code tells is trusted with memory. `unsafe` stands in `array`, `owned`,
-//! `vec` and `iter::collect::places`, each with its argument. Design: `README.md` of this crate.
+//! Invariants: an item is given to one folder, once. A result is dropped once, also after a panic.
+//! A wrong length costs items or memory, and never memory safety. `unsafe` stands in `array`,
+//! `owned`, `vec` and `iter::collect::places`, each with its argument. Design: `README.md` of this
+//! crate.
 #![deny(unsafe_code)]
 #![cfg(not(loom))]
 

@@ -1,4 +1,4 @@
-//! Sources that can only be halved: some halves in advance, more where they are stolen.
+//! Sources that can only be halved: a few times in advance, and again where a half is stolen.
 
 use crate::iter::plumbing::{Folder, Reducer, UnindexedConsumer, UnindexedProducer};
 use sateen_runtime::{join, worker_index};
@@ -24,8 +24,8 @@ where
     halve(Splits { left: sateen_runtime::iter::workers(), here }, producer, consumer)
 }
 
-/// How often a piece may still be halved. What has begun cannot be halved any more, so there are
-/// more pieces than workers from the start.
+/// About how many pieces this one may still become. What has begun cannot be halved any more, so
+/// there are more pieces than workers from the start.
 #[derive(Clone, Copy)]
 struct Splits {
     left: usize,
@@ -34,7 +34,7 @@ struct Splits {
 }
 
 impl Splits {
-    /// Counts one; false if there are none left.
+    /// Takes half of them; false if none are left.
     fn take(&mut self) -> bool {
         let here = worker_index();
         if here != self.here {

@@ -1,9 +1,9 @@
 //! `find_first` and `find_last`.
 //!
 //! Each piece has a span of positions, in the order of the items: a split halves the span, whatever
-//! the number of items. Who finds an item tells the position. A piece whose whole span lies on the
-//! far side of a told position gives up. When a span cannot be halved any more, both halves keep
-//! it: then they stop each other no longer, and the reduction still picks the right item.
+//! the number of items. A piece that finds an item tells the position. A piece whose whole span
+//! lies on the far side of a told position gives up. When a span cannot be halved any more, both
+//! halves keep it. Then they stop each other no longer. The reduction still picks the right item.
 
 use super::ParallelIterator;
 use super::flag::Furthest;

@@ -1,7 +1,9 @@
 //! What the pieces of a loop tell each other: in searches, and in adapters that end it early.
 //!
-//! All are hints: a piece that learns late does work that nobody needs. The result travels through
-//! the join of the pieces. So no access orders any other, and all are relaxed.
+//! None of them guards memory, so all accesses are relaxed. Most are hints: a piece that learns
+//! late does work that nobody needs. [`Tickets`] are exact, because each is taken in one atomic
+//! step. What is read after the loop is ordered by the joins of its pieces. `par_bridge` reads its
+//! flag under a lock.
 
 use sateen_base::prim::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 
@@ -21,6 +23,22 @@ impl Flag {
     #[inline]
     pub(crate) fn is_raised(&self) -> bool {
         self.0.load(Relaxed)
+    }
+}
+
+/// Raises the flag when it is dropped, as in a panic.
+pub(crate) struct Armed<'f>(pub(crate) &'f Flag);
+
+impl Armed<'_> {
+    #[inline]
+    pub(crate) fn disarm(self) {
+        std::mem::forget(self);
+    }
+}
+
+impl Drop for Armed<'_> {
+    fn drop(&mut self) {
+        self.0.raise();
     }
 }
 

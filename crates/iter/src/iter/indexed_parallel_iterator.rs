@@ -19,8 +19,8 @@ use std::cmp::Ordering;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not know how many items it has",
     label = "no indexed parallel iterator",
-    note = "after `filter`, `flat_map` and `chain` with such an iterator, and in ranges of `u64` \
-            and larger integers, positions are unknown"
+    note = "after `filter`, `flat_map` and `chain` with such an iterator, in ranges of `u64` and \
+            larger integers, and in ranges `a..=b` of more than 16 bits, positions are unknown"
 )]
 #[allow(clippy::len_without_is_empty, reason = "`ExactSizeIterator` has none either")]
 pub trait IndexedParallelIterator: ParallelIterator {

@@ -4,7 +4,7 @@
 //! panic, wherever in the chain it began.
 
 use super::adapter::adapter;
-use super::flag::Flag;
+use super::flag::{Armed, Flag};
 use super::plumbing::{Consumer, Folder, Producer, ProducerCallback, UnindexedConsumer};
 use super::{IndexedParallelIterator, ParallelIterator};
 
@@ -47,22 +47,6 @@ impl<T, CB: ProducerCallback<T>> ProducerCallback<T> for Callback<CB> {
 
     fn callback<P: Producer<Item = T>>(self, base: P) -> CB::Output {
         self.0.callback(Fused { base, flag: &Flag::new() })
-    }
-}
-
-/// Raises the flag when it is dropped.
-struct Armed<'f>(&'f Flag);
-
-impl Armed<'_> {
-    #[inline]
-    fn disarm(self) {
-        std::mem::forget(self);
-    }
-}
-
-impl Drop for Armed<'_> {
-    fn drop(&mut self) {
-        self.0.raise();
     }
 }
 

@@ -4,7 +4,7 @@
 //! time, an iterator that waits for the effects of an item would wait for ever.
 
 use super::ParallelIterator;
-use super::flag::Flag;
+use super::flag::{Armed, Flag};
 use super::plumbing::{Folder, UnindexedConsumer, UnindexedProducer, bridge_unindexed};
 use sateen_base::unwind::Held;
 use sateen_sync::Mutex;
@@ -66,19 +66,10 @@ impl<I: Iterator> Source<I> {
             return None;
         }
         // Raised under the lock, also by a panic, so the next holder sees it.
-        let ends = Ends(&self.ended);
+        let armed = Armed(&self.ended);
         let item = iter.next()?;
-        std::mem::forget(ends);
+        armed.disarm();
         Some(item)
-    }
-}
-
-/// Ends the source, unless it is forgotten.
-struct Ends<'s>(&'s Flag);
-
-impl Drop for Ends<'_> {
-    fn drop(&mut self) {
-        self.0.raise();
     }
 }
 
@@ -95,13 +86,13 @@ impl<I: Iterator<Item: Send> + Send> UnindexedProducer for Share<'_, I> {
 
     fn fold_with<F: Folder<I::Item>>(self, mut folder: F) -> F {
         // No piece goes on after a panic in another, or the loop might never end.
-        let ends = Ends(&self.0.ended);
+        let armed = Armed(&self.0.ended);
         while !folder.full() {
             // The lock is free again before the item is worked on.
             let Some(item) = self.0.next() else { break };
             folder = folder.consume(item);
         }
-        std::mem::forget(ends);
+        armed.disarm();
         folder
     }
 }

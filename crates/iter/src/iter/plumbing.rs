@@ -14,7 +14,7 @@
 //!
 //! A source with a length is not cut in advance. A piece puts one half of its items on offer, and
 //! works the other off in chunks of about five microseconds, found by a clock. It is halved again
-//! only when another worker has taken the offer. All chunks of a piece go to the same folder, if
+//! when nothing of it is on offer any more. All chunks of a piece go to the same folder, if
 //! the consumer can [extend](Consumer::extend_folder) it. Otherwise a folder gets a quarter of what
 //! is left, so that a piece needs few of them.
 //!

@@ -10,7 +10,7 @@ use std::ops::ControlFlow::{self, Break, Continue};
 
 /// Joins outputs until an item stops.
 struct TryReduce<'f, ID, F> {
-    /// `None`: there is no identity, and a piece without items has no result.
+    /// Makes the identity. `None` if there is none: a piece without items then has no result.
     identity: &'f ID,
     op: &'f F,
     stopped: &'f Flag,

@@ -1,42 +1,15 @@
 //! Collections of `std`: the items are collected into a vector in parallel, and then moved.
+//!
+//! If the collection's code panics on the way, the other items are dropped one by one, because
+//! their destructors may panic, too.
 
 use super::super::{FromParallelIterator, IntoParallelIterator, ParallelExtend, ParallelIterator};
-use sateen_base::unwind::discard;
+use crate::vec::all_of;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap, HashSet, LinkedList, VecDeque};
 use std::hash::{BuildHasher, Hash};
 use std::rc::Rc;
 use std::sync::Arc;
-
-/// Items on their way to a collection. If its code panics, the others are dropped one by one,
-/// because their destructors may panic, too.
-struct Moving<T>(std::vec::IntoIter<T>);
-
-impl<T: Send> Moving<T> {
-    fn collect(items: impl IntoParallelIterator<Item = T>) -> Self {
-        Self(Vec::from_par_iter(items).into_iter())
-    }
-}
-
-impl<T> Iterator for Moving<T> {
-    type Item = T;
-
-    #[inline]
-    fn next(&mut self) -> Option<T> {
-        self.0.next()
-    }
-
-    #[inline]
-    fn size_hint(&self) -> (usize, Option<usize>) {
-        self.0.size_hint()
-    }
-}
-
-impl<T> Drop for Moving<T> {
-    fn drop(&mut self) {
-        self.0.by_ref().for_each(discard);
-    }
-}
 
 /// Implements both traits for a collection that implements those of `std`.
 macro_rules! moved {
@@ -50,7 +23,8 @@ macro_rules! moved {
             $($bounds)*
         {
             fn par_extend<I: IntoParallelIterator<Item = $item>>(&mut self, par_iter: I) {
-                self.extend(Moving::collect(par_iter));
+                let mut items = Vec::from_par_iter(par_iter);
+                self.extend(all_of(&mut items));
             }
         }
 
@@ -59,7 +33,9 @@ macro_rules! moved {
             $($bounds)* $($default)*
         {
             fn from_par_iter<I: IntoParallelIterator<Item = $item>>(par_iter: I) -> Self {
-                let items = Moving::collect(par_iter);
+                let mut items = Vec::from_par_iter(par_iter);
+                // Before the collection is made by code of the user's.
+                let items = all_of(&mut items);
                 let mut collection = Self::default();
                 collection.extend(items);
                 collection
@@ -110,13 +86,15 @@ converted! {
 
 impl<T: Send> ParallelExtend<T> for VecDeque<T> {
     fn par_extend<I: IntoParallelIterator<Item = T>>(&mut self, par_iter: I) {
-        self.extend(Moving::collect(par_iter));
+        let mut items = Vec::from_par_iter(par_iter);
+        self.extend(all_of(&mut items));
     }
 }
 
 impl<T: Ord + Send> ParallelExtend<T> for BinaryHeap<T> {
     fn par_extend<I: IntoParallelIterator<Item = T>>(&mut self, par_iter: I) {
-        self.extend(Moving::collect(par_iter));
+        let mut items = Vec::from_par_iter(par_iter);
+        self.extend(all_of(&mut items));
     }
 }
 

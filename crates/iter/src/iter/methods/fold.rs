@@ -5,7 +5,8 @@ macro_rules! fold {
         /// Folds the items of each piece into a value that begins as `identity()`. Passes on one
         /// value a piece; how many there are is unspecified.
         ///
-        /// A piece ends only where another worker takes over, so a value may be costly to make.
+        /// In a source with a length, a piece usually ends only where another worker takes over. So
+        /// a value may be costly to make.
         ///
         /// ```
         /// use sateen::prelude::*;
