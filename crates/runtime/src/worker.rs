@@ -86,7 +86,7 @@ pub(crate) struct Worker {
     has_pinned: AtomicBool,
     /// The worker's thread never started, or it is a substitute that sleeps and takes nothing.
     absent: AtomicBool,
-    /// The worker's thread sleeps in a task, so nobody answers a survey.
+    /// In a strict runtime: the worker's thread sleeps in a task, so nobody answers a survey.
     asleep: AtomicBool,
     /// When a thief last issued a heavy fence to publish this worker's jobs, in ticks.
     pub(crate) forced_at: AtomicU64,

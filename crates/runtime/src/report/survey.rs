@@ -165,9 +165,9 @@ impl Survey {
                     Stage::Told(fibers) => answers.fibers.extend(fibers),
                     Stage::Asked(fibers) => {
                         answers.busy += usize::from(index < self.regular);
-                        fibers
-                            .iter()
-                            .for_each(|fiber| look::from_asker(fiber, &mut answers.fibers));
+                        for fiber in &fibers {
+                            look::from_asker(fiber, &mut answers.fibers);
+                        }
                     }
                     Stage::Looking => {
                         // The worker is looking, and blocks nowhere.
@@ -185,12 +185,15 @@ impl Survey {
 }
 
 impl Part {
-    /// Tells what there is to tell of a worker that does not come to it: one that never ran, or
-    /// whose thread sleeps in a task.
+    /// Tells of a worker that does not come to it. It never ran, or its thread sleeps in a task.
     fn tell_for_worker(&self) {
         let mut told = Vec::new();
-        if let Stage::Asked(fibers) = std::mem::replace(&mut *self.stage.lock(), Stage::Looking) {
-            fibers.iter().for_each(|fiber| look::from_asker(fiber, &mut told));
+        // A statement of its own, which ends the hold of the lock.
+        let stage = std::mem::replace(&mut *self.stage.lock(), Stage::Looking);
+        if let Stage::Asked(fibers) = stage {
+            for fiber in &fibers {
+                look::from_asker(fiber, &mut told);
+            }
         }
         *self.stage.lock() = Stage::Told(told);
     }
