@@ -42,3 +42,7 @@ pub mod str;
 pub mod string;
 #[allow(unsafe_code, reason = "items leave the vector one by one")]
 pub mod vec;
+
+#[cfg(doctest)]
+#[path = "../tests/variance.rs"]
+mod variance;
