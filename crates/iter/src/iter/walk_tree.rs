@@ -85,10 +85,7 @@ macro_rules! walks {
         $(#[$doc])*
         #[must_use = "a parallel iterator does nothing until an end drives it"]
         #[derive(Clone)]
-        pub struct $name<S, B> {
-            root: S,
-            children_of: B,
-        }
+        pub struct $name<S, B> { root: S, children_of: B }
 
         impl<S: fmt::Debug, B> fmt::Debug for $name<S, B> {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

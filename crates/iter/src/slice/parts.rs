@@ -23,10 +23,7 @@ macro_rules! parts {
     )*) => {$(
         $(#[$doc])*
         #[must_use = "a parallel iterator does nothing until an end drives it"]
-        pub struct $name<'data, T, P> {
-            slice: &'data $($mutable)? [T],
-            function: P,
-        }
+        pub struct $name<'data, T, P> { slice: &'data $($mutable)? [T], function: P }
 
         impl<'data, T, P> $name<'data, T, P> {
             pub(super) fn new(slice: &'data $($mutable)? [T], function: P) -> Self {

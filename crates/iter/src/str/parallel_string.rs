@@ -11,11 +11,7 @@ use super::{
 ///
 /// Methods that take a function for a pattern panic with its panic. It may be asked more than once
 /// about a character.
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` is no text",
-    label = "no text",
-    note = "`str` has these methods, and what derefs to it"
-)]
+#[diagnostic::on_unimplemented(message = "`{Self}` is no text")]
 pub trait ParallelString {
     /// The text.
     ///

@@ -22,10 +22,7 @@ macro_rules! parts {
         $(#[$doc])*
         #[must_use = "a parallel iterator does nothing until an end drives it"]
         #[derive(Clone)]
-        pub struct $name<'ch, P> {
-            text: &'ch str,
-            pattern: P,
-        }
+        pub struct $name<'ch, P> { text: &'ch str, pattern: P }
 
         impl<'ch, P> $name<'ch, P> {
             pub(super) fn new(text: &'ch str, pattern: P) -> Self {
@@ -132,9 +129,7 @@ macro_rules! fixed {
         $(#[$doc])*
         #[must_use = "a parallel iterator does nothing until an end drives it"]
         #[derive(Clone, Debug)]
-        pub struct $name<'ch> {
-            text: &'ch str,
-        }
+        pub struct $name<'ch> { text: &'ch str }
 
         impl<'ch> $name<'ch> {
             pub(super) fn new(text: &'ch str) -> Self {

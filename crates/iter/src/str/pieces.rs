@@ -48,9 +48,7 @@ macro_rules! pieces {
         $(#[$doc])*
         #[must_use = "a parallel iterator does nothing until an end drives it"]
         #[derive(Clone, Debug)]
-        pub struct $name<'ch> {
-            text: &'ch str,
-        }
+        pub struct $name<'ch> { text: &'ch str }
 
         impl<'ch> $name<'ch> {
             pub(super) fn new(text: &'ch str) -> Self {
@@ -102,10 +100,7 @@ macro_rules! matching {
         $(#[$doc])*
         #[must_use = "a parallel iterator does nothing until an end drives it"]
         #[derive(Clone)]
-        pub struct $name<'ch, P> {
-            text: &'ch str,
-            pattern: P,
-        }
+        pub struct $name<'ch, P> { text: &'ch str, pattern: P }
 
         impl<'ch, P> $name<'ch, P> {
             pub(super) fn new(text: &'ch str, pattern: P) -> Self {
