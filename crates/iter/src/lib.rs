@@ -25,6 +25,8 @@ mod bounds;
 mod driver;
 #[allow(unsafe_code, reason = "items leave memory that is freed by its owner")]
 mod owned;
+mod parts;
+mod range_chars;
 
 #[allow(unsafe_code, reason = "items leave the array one by one")]
 pub mod array;
@@ -36,5 +38,11 @@ pub mod range;
 pub mod range_inclusive;
 pub mod result;
 pub mod slice;
+pub mod str;
+pub mod string;
 #[allow(unsafe_code, reason = "items leave the vector one by one")]
 pub mod vec;
+
+#[cfg(doctest)]
+#[path = "../tests/variance.rs"]
+mod variance;

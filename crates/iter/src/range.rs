@@ -1,4 +1,4 @@
-//! Parallel iterators over ranges of integers.
+//! Parallel iterators over ranges of integers and characters.
 
 use crate::driver::bridge_unindexed;
 use crate::iter::plumbing::{
@@ -7,19 +7,20 @@ use crate::iter::plumbing::{
 use crate::iter::{IndexedParallelIterator, IntoParallelIterator, ParallelIterator};
 use std::ops::Range;
 
-/// The integers of a range.
+/// The integers or characters of a range.
 ///
-/// Those of 64 and 128 bits have no length that fits every machine, so their iterators are not
+/// Integers of 64 and 128 bits have no length that fits every machine, so their iterators are not
 /// indexed: `zip` and `enumerate` need a range of `usize`.
 ///
 /// ```
 /// use sateen::prelude::*;
 /// assert_eq!((0..100u64).into_par_iter().map(|n| n * n).sum::<u64>(), 328_350);
+/// assert_eq!(('a'..'e').into_par_iter().rev().collect::<String>(), "dcba");
 /// ```
 #[must_use = "a parallel iterator does nothing until an end drives it"]
 #[derive(Clone, Debug)]
 pub struct Iter<T> {
-    range: Range<T>,
+    pub(crate) range: Range<T>,
 }
 
 impl<T> IntoParallelIterator for Range<T>

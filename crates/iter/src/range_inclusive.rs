@@ -1,19 +1,21 @@
-//! Parallel iterators over ranges of integers with their ends.
+//! Parallel iterators over ranges of integers and characters with their ends.
 
 use crate::iter::plumbing::{Consumer, ProducerCallback, UnindexedConsumer};
 use crate::iter::{IndexedParallelIterator, IntoParallelIterator, ParallelIterator, empty, once};
 use std::ops::RangeInclusive;
 
-/// The integers of a range with its end. Those of 8 and 16 bits are indexed.
+/// The integers or characters of a range with its end. Integers of 8 and 16 bits are indexed, and
+/// so are characters.
 ///
 /// ```
 /// use sateen::prelude::*;
 /// assert_eq!((0..=u8::MAX).into_par_iter().map(u32::from).sum::<u32>(), 32_640);
+/// assert_eq!(('a'..='e').into_par_iter().rev().collect::<String>(), "edcba");
 /// ```
 #[must_use = "a parallel iterator does nothing until an end drives it"]
 #[derive(Clone, Debug)]
 pub struct Iter<T> {
-    range: RangeInclusive<T>,
+    pub(crate) range: RangeInclusive<T>,
 }
 
 impl<T> IntoParallelIterator for RangeInclusive<T>

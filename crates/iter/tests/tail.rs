@@ -22,6 +22,9 @@ fn tuples_are_zipped() {
             let mut sums = vec![0; len];
             (&mut sums, &v, v.par_iter().rev()).into_par_iter().for_each(|(s, a, b)| *s = a + b);
             assert!(sums.iter().all(|sum| sum + 1 == len));
+            let mut both = (sums, v.clone());
+            both.par_iter_mut().for_each(|(s, a)| *s -= *a);
+            assert!(both.par_iter().all(|(s, a)| s + a + 1 == len));
             assert_eq!((0..len,).into_par_iter().map(|(n,)| n).collect::<Vec<_>>(), v);
         }
         let r = || 0..100;

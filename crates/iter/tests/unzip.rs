@@ -153,6 +153,35 @@ fn hostile_collections() {
     });
 }
 
+/// A collection that is content with one item.
+#[derive(Default)]
+struct Content(Option<usize>);
+
+impl ParallelExtend<usize> for Content {
+    fn par_extend<I: IntoParallelIterator<Item = usize>>(&mut self, par_iter: I) {
+        self.0 = par_iter.into_par_iter().find_any(|_| true);
+    }
+}
+
+/// The loop goes on until both collections want no more.
+#[test]
+fn one_that_is_full_does_not_end_the_other() {
+    everywhere(|| {
+        for len in [1, 10, 3000] {
+            let pairs = || (0..len).into_par_iter().map(|n| (n, n));
+            let (left, right): (Vec<_>, Content) = pairs().unzip();
+            assert!(left.into_iter().eq(0..len) && right.0 < Some(len));
+            let (left, right): (Content, Vec<_>) = pairs().unzip();
+            assert!(right.into_iter().eq(0..len) && left.0.is_some());
+            let (left, right): (Content, Vec<_>) = pairs().filter(|_| true).unzip();
+            assert!(right.into_iter().eq(0..len) && left.0.is_some());
+        }
+        let forever = (0..1 << 40).into_par_iter().map(|n| (n, n));
+        let (left, right): (Content, Content) = forever.unzip();
+        assert!(left.0.is_some() && right.0.is_some());
+    });
+}
+
 #[test]
 fn everything_is_dropped_once() {
     everywhere(|| {

@@ -329,7 +329,7 @@ pub mod iter {
 }
 
 pub use sateen_iter::{
-    array, collections, option, prelude, range, range_inclusive, result, slice, vec,
+    array, collections, option, prelude, range, range_inclusive, result, slice, str, string, vec,
 };
 
 pub mod guide;

@@ -164,13 +164,17 @@ impl<P: Producer, C: Consumer<P::Item>> Piece for Part<P, C> {
     }
 
     #[inline]
-    fn give_up(mut state: Self::State, rest: Self::Rest) -> Self::State {
+    fn give_up(state: Self::State, rest: Self::Rest) -> Self::State {
+        // Returned at once, it would be lost if the rest's destructor panics.
+        let mut state = Held::new(state);
+        let Rest { producer, consumer, .. } = rest;
+        drop(producer);
         if state.open.is_none() && state.done.is_none() {
             // Its result has no items, but there must be one.
-            let folder = rest.consumer.into_folder();
+            let folder = consumer.into_folder();
             state.open = Some(Open { folder, room: 0, seam: None });
         }
-        state
+        state.release()
     }
 
     #[inline]

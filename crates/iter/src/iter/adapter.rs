@@ -1,15 +1,14 @@
 //! The structs of adapters: what they have in common.
 
 /// Declares an adapter: a base, and an operation that debug output leaves out.
+///
+/// The struct is on one line, because the compiler prints it where it is used in a wrong way.
 macro_rules! adapter {
     ($(#[$doc:meta])* $name:ident { base, $op:ident }) => {
         $(#[$doc])*
         #[must_use = "a parallel iterator does nothing until an end drives it"]
         #[derive(Clone)]
-        pub struct $name<I, F> {
-            base: I,
-            $op: F,
-        }
+        pub struct $name<I, F> { base: I, $op: F }
 
         impl<I, F> $name<I, F> {
             pub(super) fn new(base: I, $op: F) -> Self {
@@ -27,9 +26,7 @@ macro_rules! adapter {
         $(#[$doc])*
         #[must_use = "a parallel iterator does nothing until an end drives it"]
         #[derive(Clone, Debug)]
-        pub struct $name<I> {
-            base: I,
-        }
+        pub struct $name<I> { base: I }
 
         impl<I> $name<I> {
             pub(super) fn new(base: I) -> Self {

@@ -1,6 +1,7 @@
 //! Ends whose pieces differ in nothing: sums, reductions, searches for any item.
 
 use super::plumbing::{Consumer, Folder, Reducer, UnindexedConsumer};
+use sateen_base::unwind::Held;
 
 /// What all pieces of a loop share; each has a copy.
 pub(crate) trait End<Item>: Copy + Send {
@@ -71,5 +72,19 @@ impl<Item, E: End<Item>> UnindexedConsumer<Item> for Ended<E> {
     #[inline]
     fn to_reducer(&self) -> Self::Reducer {
         Joins(self.0, std::marker::PhantomData)
+    }
+}
+
+/// The first of two results, if there are any. The other is dropped before that is returned:
+/// `Option::or` would lose what it returns if the destructor panics.
+#[inline]
+pub(crate) fn either_of<T>(first: Option<T>, other: Option<T>) -> Option<T> {
+    match first {
+        None => other,
+        Some(first) => {
+            let first = Held::new(first);
+            drop(other);
+            Some(first.release())
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! `find_any`: the first item that anybody finds.
 
 use super::ParallelIterator;
-use super::end::{End, Ended};
+use super::end::{End, Ended, either_of};
 use super::flag::Flag;
 use super::plumbing::Folder;
 
@@ -40,7 +40,7 @@ impl<'f, T: Send, P: Fn(&T) -> bool + Sync> End<T> for Find<'f, P> {
 
     #[inline]
     fn reduce(self, left: Option<T>, right: Option<T>) -> Option<T> {
-        left.or(right)
+        either_of(left, right)
     }
 
     #[inline]

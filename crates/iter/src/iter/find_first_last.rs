@@ -6,8 +6,10 @@
 //! halves keep it. Then they stop each other no longer. The reduction still picks the right item.
 
 use super::ParallelIterator;
+use super::end::either_of;
 use super::flag::Furthest;
 use super::plumbing::{Consumer, Folder, Reducer, UnindexedConsumer};
+use sateen_base::unwind::Held;
 use std::cell::Cell;
 
 /// Which item is wanted.
@@ -127,7 +129,8 @@ struct FindFolder<'f, T, P> {
     search: Search<'f, P>,
     low: usize,
     high: usize,
-    item: Option<T>,
+    /// Held while other items are looked at and dropped.
+    item: Option<Held<T>>,
 }
 
 impl<T, P: Fn(&T) -> bool> Folder<T> for FindFolder<'_, T, P> {
@@ -137,13 +140,16 @@ impl<T, P: Fn(&T) -> bool> Folder<T> for FindFolder<'_, T, P> {
         let decided = self.search.wanted == Wanted::First && self.item.is_some();
         if !decided && (self.search.predicate)(&item) {
             self.search.tell(self.low);
-            self.item = Some(item);
+            let last = self.item.replace(Held::new(item));
+            drop(last.map(Held::release));
+        } else {
+            drop(item);
         }
         self
     }
 
     fn complete(self) -> Option<T> {
-        self.item
+        self.item.map(Held::release)
     }
 
     fn full(&self) -> bool {
@@ -155,8 +161,8 @@ impl<T, P: Fn(&T) -> bool> Folder<T> for FindFolder<'_, T, P> {
 impl<T> Reducer<Option<T>> for Wanted {
     fn reduce(self, left: Option<T>, right: Option<T>) -> Option<T> {
         match self {
-            Self::First => left.or(right),
-            Self::Last => right.or(left),
+            Self::First => either_of(left, right),
+            Self::Last => either_of(right, left),
         }
     }
 }

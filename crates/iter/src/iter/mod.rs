@@ -66,6 +66,7 @@ mod par_bridge;
 mod repeat;
 pub(crate) mod sources;
 mod split;
+mod walk_tree;
 
 // The traits; `methods` has their provided methods, one file a family.
 mod indexed_parallel_iterator;
@@ -107,7 +108,13 @@ pub use {
     },
     try_fold::{TryFold, TryFoldWith},
     update::Update,
+    walk_tree::{
+        WalkTree, WalkTreePostfix, WalkTreePrefix, walk_tree, walk_tree_postfix, walk_tree_prefix,
+    },
     while_some::{SkipAny, SkipAnyWhile, TakeAny, TakeAnyWhile, WhileSome},
     zip::Zip,
     zip_eq::ZipEq,
 };
+
+#[expect(deprecated, reason = "rayon has it, too")]
+pub use repeat::repeatn;

@@ -1,7 +1,10 @@
 //! Tuples of iterators: items of up to twelve at the same places.
 
 use super::indexed::indexed;
-use super::{IndexedParallelIterator, IntoParallelIterator, ParallelIterator};
+use super::{
+    IndexedParallelIterator, IntoParallelIterator, IntoParallelRefIterator,
+    IntoParallelRefMutIterator, ParallelIterator,
+};
 
 /// Tuples of items: what `into_par_iter` of a tuple returns.
 ///
@@ -10,6 +13,10 @@ use super::{IndexedParallelIterator, IntoParallelIterator, ParallelIterator};
 /// let mut sums = [0; 3];
 /// (&mut sums, &[1, 2, 3], 10..13).into_par_iter().for_each(|(sum, a, b)| *sum = a + b);
 /// assert_eq!(sums, [11, 13, 15]);
+///
+/// let mut both = (vec![1, 2], [3, 4]);
+/// both.par_iter_mut().for_each(|(a, b)| std::mem::swap(a, b));
+/// assert_eq!(both, (vec![3, 4], [1, 2]));
 /// ```
 #[must_use = "a parallel iterator does nothing until an end drives it"]
 #[derive(Clone, Debug)]
@@ -51,6 +58,24 @@ macro_rules! tuple {
                 #[allow(non_snake_case, reason = "a variable for each type")]
                 let ($first, $($others,)*) = self;
                 MultiZip { tuple: ($first.into_par_iter(), $($others.into_par_iter(),)*) }
+            }
+        }
+
+        tuple!(@borrowed ['a] IntoParallelRefIterator par_iter $first $($others)*);
+        tuple!(@borrowed ['a mut] IntoParallelRefMutIterator par_iter_mut $first $($others)*);
+    };
+    (@borrowed [$a:lifetime $($mutable:tt)?] $trait:ident $method:ident $($each:ident)*) => {
+        impl<$a, $($each),*> IntoParallelIterator for &$a $($mutable)? ($($each,)*)
+        where
+            $($each: $trait<$a, Iter: IndexedParallelIterator>,)*
+        {
+            type Item = ($($each::Item,)*);
+            type Iter = MultiZip<($($each::Iter,)*)>;
+
+            fn into_par_iter(self) -> Self::Iter {
+                #[allow(non_snake_case, reason = "a variable for each type")]
+                let ($($each,)*) = self;
+                MultiZip { tuple: ($($each.$method(),)*) }
             }
         }
     };

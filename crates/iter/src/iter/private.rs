@@ -9,10 +9,7 @@ use std::task::Poll;
 pub struct Sealed;
 
 /// A value that goes on with an output, or stops with the rest. `std::ops::Try` is not stable.
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` is neither an `Option` nor a `Result`",
-    label = "`try_` methods need an `Option`, a `Result` or a `ControlFlow`"
-)]
+#[diagnostic::on_unimplemented(message = "`{Self}` is neither an `Option` nor a `Result`")]
 pub trait Try {
     /// What it goes on with.
     type Output;

@@ -17,6 +17,12 @@ pub fn repeat<T: Clone + Send>(element: T) -> Repeat<T> {
     Repeat { element }
 }
 
+/// Another name of [`repeat_n`](super::repeat_n), which rayon has, too.
+#[deprecated(note = "use `repeat_n`")]
+pub fn repeatn<T: Clone + Send>(element: T, n: usize) -> RepeatN<T> {
+    super::repeat_n(element, n)
+}
+
 /// The same item without end: what [`repeat`] returns.
 #[must_use = "a parallel iterator does nothing until an end drives it"]
 #[derive(Clone, Debug)]

@@ -14,10 +14,7 @@ use std::ops::RangeBounds;
 /// assert_eq!(longest(vec!["a".to_owned(), "bb".to_owned()]), 2);
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is no parallel iterator, and cannot become one",
-    label = "no parallel iterator",
-    note = "ranges of integers, slices, vectors and collections of `std` can, if their items may \
-            be sent to other threads"
+    message = "`{Self}` cannot become a parallel iterator, as ranges and collections can"
 )]
 pub trait IntoParallelIterator {
     /// The iterator.
@@ -125,8 +122,7 @@ where
 /// assert_eq!((0..10u64).into_par_iter().collect::<Total>().0, 45);
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot be collected from a parallel iterator of `{T}`",
-    label = "not `FromParallelIterator<{T}>`"
+    message = "`{Self}` cannot be collected from a parallel iterator of `{T}`"
 )]
 pub trait FromParallelIterator<T: Send> {
     /// Collects the items.
@@ -144,8 +140,7 @@ pub trait FromParallelIterator<T: Send> {
 /// assert_eq!(numbers, [0, 1, 2, 3]);
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot be extended by a parallel iterator of `{T}`",
-    label = "not `ParallelExtend<{T}>`"
+    message = "`{Self}` cannot be extended by a parallel iterator of `{T}`"
 )]
 pub trait ParallelExtend<T: Send> {
     /// Takes in the items.

@@ -6,6 +6,7 @@ use crate::global::on_global;
 use crate::join::join_on;
 use crate::join_stack::JoinStack;
 use crate::task::in_branch;
+use crate::unwind::Held;
 use crate::worker::Owner;
 use sateen_base::prim::time::Duration;
 use sateen_base::prim::{AtomicUsize, Ordering};
@@ -164,7 +165,10 @@ impl Lazy {
                     Half::Taken(output) => return P::append(made, seam, output),
                     Half::Left(b) => {
                         if P::is_full(&made, &b) {
-                            return made;
+                            // Returned at once, it would be lost if dropping `b` panics.
+                            let made = Held::new(made);
+                            drop(b);
+                            return made.release();
                         }
                         (state, rest) = (P::go_on(made, seam), b);
                     }

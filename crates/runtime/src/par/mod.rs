@@ -1,6 +1,7 @@
 //! Parallel loops over [`join`](crate::join).
 
 mod fold;
+mod indices;
 pub(crate) mod lazy;
 mod map;
 mod merge;
@@ -10,6 +11,7 @@ pub use sort::{par_sort, par_sort_unstable, sort_by};
 
 use crate::unwind::Held;
 use fold::fold;
+use indices::Indices;
 use std::ops::Range;
 
 /// How many iterations a loop does before it looks whether another worker wants a share.
@@ -38,11 +40,13 @@ pub enum Grain {
 
 impl Grain {
     /// Runs [`par_for`] with this grain.
-    pub fn par_for<F>(self, range: Range<usize>, f: F)
+    pub fn par_for<R, F>(self, range: R, f: F)
     where
-        F: Fn(usize) + Sync,
+        R: Indices,
+        F: Fn(R::Index) + Sync,
     {
-        fold(self, range, &|| (), &|(), piece| piece.for_each(&f), &|(), ()| ());
+        let each = |piece: Range<usize>| piece.for_each(|i| f(R::index(i)));
+        fold(self, range.range(), &|| (), &|(), piece| each(piece), &|(), ()| ());
     }
 
     /// Runs [`par_map`] with this grain.
@@ -99,6 +103,9 @@ impl Grain {
 
 /// Calls `f` for every index of `range`, in parallel; returns when all calls are done.
 ///
+/// `range` is a `Range<usize>`. For the items of a collection take its `par_iter` or
+/// `par_iter_mut`, and `for_each`.
+///
 /// # Panics
 /// With a panic of `f`; some other calls may not have been made then.
 ///
@@ -117,9 +124,10 @@ impl Grain {
 /// let mut sum = 0;
 /// sateen::par_for(0..1000, |i| sum += i);
 /// ```
-pub fn par_for<F>(range: Range<usize>, f: F)
+pub fn par_for<R, F>(range: R, f: F)
 where
-    F: Fn(usize) + Sync,
+    R: Indices,
+    F: Fn(R::Index) + Sync,
 {
     Grain::Auto.par_for(range, f);
 }

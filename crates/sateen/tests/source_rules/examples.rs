@@ -4,7 +4,8 @@
 use super::{files, none, read, root, shown};
 
 /// The crates that the facade re-exports.
-const RE_EXPORTED: [&str; 7] = ["sync", "pool", "queue", "deque", "shed", "runtime", "flow"];
+const RE_EXPORTED: [&str; 8] =
+    ["sync", "pool", "queue", "deque", "shed", "runtime", "flow", "iter"];
 
 /// Longest line, in characters.
 const WIDEST: usize = 100;

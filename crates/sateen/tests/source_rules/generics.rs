@@ -4,7 +4,7 @@
 use super::{files, read, root, shown};
 
 /// The crates whose types have tables.
-const CRATES: [&str; 6] = ["queue", "pool", "deque", "shed", "runtime", "flow"];
+const CRATES: [&str; 7] = ["queue", "pool", "deque", "shed", "runtime", "flow", "iter"];
 
 /// `pub` types that no user can name: crate and name.
 const UNSEEN: [(&str, &str); 15] = [

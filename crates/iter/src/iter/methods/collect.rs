@@ -2,26 +2,6 @@
 
 macro_rules! collect {
     () => {
-        /// Collects the items, in their order where the collection has one.
-        ///
-        /// If the number of items is known, each worker writes to its places in the vector at once.
-        /// Otherwise each piece makes a vector, and these are appended to the first.
-        ///
-        /// # Panics
-        /// If the iterator yields more or fewer items than it said.
-        ///
-        /// ```
-        /// use sateen::prelude::*;
-        /// let squares: Vec<_> = (0..4).into_par_iter().map(|n| n * n).collect();
-        /// assert_eq!(squares, [0, 1, 4, 9]);
-        /// ```
-        fn collect<C>(self) -> C
-        where
-            C: FromParallelIterator<Self::Item>,
-        {
-            C::from_par_iter(self)
-        }
-
         /// Collects the first halves of pairs into one collection, and the second halves into
         /// another.
         ///
@@ -101,45 +81,3 @@ macro_rules! collect {
     };
 }
 pub(crate) use collect;
-
-macro_rules! collect_indexed {
-    () => {
-        /// Collects the items into `target`, whose own are dropped first. Its memory is used again.
-        ///
-        /// # Panics
-        /// If the iterator yields more or fewer items than it said. `target` is empty then.
-        ///
-        /// ```
-        /// use sateen::prelude::*;
-        /// let mut numbers = vec![7; 7];
-        /// (0..3).into_par_iter().collect_into_vec(&mut numbers);
-        /// assert_eq!(numbers, [0, 1, 2]);
-        /// ```
-        fn collect_into_vec(self, target: &mut Vec<Self::Item>) {
-            collect::collect_into_vec(self, target);
-        }
-
-        /// Collects pairs into two vectors, whose own items are dropped first. Their memory is used
-        /// again.
-        ///
-        /// # Panics
-        /// If the iterator yields more or fewer items than it said. Both are empty then.
-        ///
-        /// ```
-        /// use sateen::prelude::*;
-        /// let (mut roots, mut squares) = (vec![7], vec![]);
-        /// let pairs = (0..3).into_par_iter().map(|n| (n, n * n));
-        /// pairs.unzip_into_vecs(&mut roots, &mut squares);
-        /// assert_eq!((roots, squares), (vec![0, 1, 2], vec![0, 1, 4]));
-        /// ```
-        fn unzip_into_vecs<A, B>(self, left: &mut Vec<A>, right: &mut Vec<B>)
-        where
-            Self: IndexedParallelIterator<Item = (A, B)>,
-            A: Send,
-            B: Send,
-        {
-            collect::unzip::unzip_into_vecs(self, left, right);
-        }
-    };
-}
-pub(crate) use collect_indexed;

@@ -1,6 +1,7 @@
 //! The entry points: one entry for each moment at which Sateen calls user code.
 
 mod flow;
+mod iter;
 mod queues;
 mod shed;
 mod sync;
@@ -35,8 +36,17 @@ const fn except(behaviour: Behaviour, why: &'static str, entry: Entry) -> Entry 
 }
 
 pub(crate) fn all() -> Vec<&'static Entry> {
-    [work::ALL, tasks::ALL, sync::ALL, wakers::ALL, queues::ALL, shed::ALL, flow::ALL]
-        .into_iter()
-        .flatten()
-        .collect()
+    let lists = [
+        work::ALL,
+        iter::SOURCES,
+        iter::ADAPTERS,
+        iter::ENDS,
+        tasks::ALL,
+        sync::ALL,
+        wakers::ALL,
+        queues::ALL,
+        shed::ALL,
+        flow::ALL,
+    ];
+    lists.into_iter().flatten().collect()
 }
