@@ -298,6 +298,15 @@ fn lengths_of_pieces() {
         assert!(shortest >= Some(300), "{shortest:?}");
         let both = (0..2000).into_par_iter().with_min_len(50).with_max_len(7);
         assert!(both.fold(|| 0, count).all(|n| n >= 50));
+        // Too few for two pieces of the least length are more than the longest piece.
+        for (len, least, most) in
+            [(100_000, 10, 100), (9999, 10, 19), (50_000, 7, 9), (150, 90, 100)]
+        {
+            let pieces = (0..len).into_par_iter().with_min_len(least).with_max_len(most);
+            let lens: Vec<usize> = pieces.fold(|| 0, |sum, _| sum + 1).collect();
+            let longest = most.max(2 * least - 1);
+            assert!(lens.iter().all(|n| (least..=longest).contains(n)), "{lens:?}");
+        }
         assert_eq!((0..5).into_par_iter().with_min_len(300).fold(|| 0, count).max(), Some(5));
     });
 }
