@@ -7,7 +7,7 @@ use common::{Draw, everywhere};
 use sateen::iter::{empty, once, repeat_n};
 use sateen::prelude::*;
 use std::cmp::Reverse;
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 
 const LENGTHS: [usize; 9] = [0, 1, 2, 3, 10, 100, 1000, 5000, 50_000];
 
@@ -308,5 +308,16 @@ fn lengths_of_pieces() {
             assert!(lens.iter().all(|n| (least..=longest).contains(n)), "{lens:?}");
         }
         assert_eq!((0..5).into_par_iter().with_min_len(300).fold(|| 0, count).max(), Some(5));
+    });
+}
+
+#[test]
+fn tuples_of_collections() {
+    everywhere(|| {
+        let mut columns = (vec![1, 2, 3, 4], [10, 20, 30], (5..9).collect::<VecDeque<_>>());
+        let sums: Vec<i32> = columns.par_iter().map(|(a, b, c)| a + b + c).collect();
+        assert_eq!(sums, [16, 28, 40]);
+        columns.par_iter_mut().for_each(|(a, b, _)| std::mem::swap(a, b));
+        assert_eq!((columns.0, columns.1), (vec![10, 20, 30, 4], [1, 2, 3]));
     });
 }

@@ -1,15 +1,23 @@
 //! Tuples of iterators: items of up to twelve at the same places.
 
 use super::indexed::indexed;
-use super::{IndexedParallelIterator, IntoParallelIterator, ParallelIterator};
+use super::{
+    IndexedParallelIterator, IntoParallelIterator, IntoParallelRefIterator,
+    IntoParallelRefMutIterator, ParallelIterator,
+};
 
-/// Tuples of items: what `into_par_iter` of a tuple returns.
+/// Tuples of items: what `into_par_iter` of a tuple returns, and `par_iter` of a tuple that is
+/// borrowed.
 ///
 /// ```
 /// use sateen::prelude::*;
 /// let mut sums = [0; 3];
 /// (&mut sums, &[1, 2, 3], 10..13).into_par_iter().for_each(|(sum, a, b)| *sum = a + b);
 /// assert_eq!(sums, [11, 13, 15]);
+///
+/// let mut columns = ([1, 2], [3, 4]);
+/// columns.par_iter_mut().for_each(|(a, b)| std::mem::swap(a, b));
+/// assert_eq!(columns.par_iter().map(|(a, b)| a * b).collect::<Vec<_>>(), [3, 8]);
 /// ```
 #[must_use = "a parallel iterator does nothing until an end drives it"]
 #[derive(Clone, Debug)]
@@ -51,6 +59,24 @@ macro_rules! tuple {
                 #[allow(non_snake_case, reason = "a variable for each type")]
                 let ($first, $($others,)*) = self;
                 MultiZip { tuple: ($first.into_par_iter(), $($others.into_par_iter(),)*) }
+            }
+        }
+
+        tuple!(@borrowed [&'t] IntoParallelRefIterator par_iter; $first $($others)*);
+        tuple!(@borrowed [&'t mut] IntoParallelRefMutIterator par_iter_mut; $first $($others)*);
+    };
+    (@borrowed [$($borrow:tt)*] $trait:ident $method:ident; $($name:ident)*) => {
+        impl<'t, $($name),*> IntoParallelIterator for $($borrow)* ($($name,)*)
+        where
+            $($name: $trait<'t, Iter: IndexedParallelIterator>,)*
+        {
+            type Item = ($($name::Item,)*);
+            type Iter = MultiZip<($($name::Iter,)*)>;
+
+            fn into_par_iter(self) -> Self::Iter {
+                #[allow(non_snake_case, reason = "a variable for each type")]
+                let ($($name,)*) = self;
+                MultiZip { tuple: ($($name.$method(),)*) }
             }
         }
     };
