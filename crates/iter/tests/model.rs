@@ -8,6 +8,7 @@ use sateen::iter::{empty, once, repeat_n};
 use sateen::prelude::*;
 use std::cmp::Reverse;
 use std::collections::{HashMap, VecDeque};
+use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 
 const LENGTHS: [usize; 9] = [0, 1, 2, 3, 10, 100, 1000, 5000, 50_000];
 
@@ -319,5 +320,22 @@ fn tuples_of_collections() {
         assert_eq!(sums, [16, 28, 40]);
         columns.par_iter_mut().for_each(|(a, b, _)| std::mem::swap(a, b));
         assert_eq!((columns.0, columns.1), (vec![10, 20, 30, 4], [1, 2, 3]));
+    });
+}
+
+#[test]
+fn skipped_repetitions_are_not_cloned() {
+    struct Counted<'c>(&'c AtomicUsize);
+    impl Clone for Counted<'_> {
+        fn clone(&self) -> Self {
+            self.0.fetch_add(1, SeqCst);
+            Self(self.0)
+        }
+    }
+    everywhere(|| {
+        let clones = AtomicUsize::new(0);
+        let items = sateen::iter::repeat_n(Counted(&clones), 100_000);
+        assert_eq!(items.step_by(50_000).count(), 2);
+        assert!(clones.load(SeqCst) < 100, "{clones:?}");
     });
 }
