@@ -4,6 +4,7 @@
 mod common;
 
 use common::{Census, everywhere, panics_with};
+use sateen::Runtime;
 use sateen::prelude::*;
 use std::collections::HashSet;
 use std::ops::ControlFlow;
@@ -204,4 +205,26 @@ fn bombs_in_states() {
                 .for_each(std::mem::forget)
         });
     });
+}
+
+/// One piece finds what is wanted. The others have endless items, none of which passes.
+#[test]
+fn pieces_end_that_let_nothing_pass() {
+    for workers in [2, 8] {
+        let runtime = Runtime::builder().workers(workers).build().expect("a runtime");
+        runtime.install(|| {
+            let some = |n: &u128| *n > 1 << 120;
+            let range = || (0..1u128 << 127).into_par_iter();
+            assert!(range().filter(some).any(|_| true));
+            assert!(range().filter_map(|n| some(&n).then_some(n)).any(|_| true));
+            assert!(range().flat_map_iter(|n| some(&n).then_some(n)).map(Some).any(|_| true));
+            let failed = range().filter(some).map(Err::<(), _>).collect::<Result<Vec<_>, _>>();
+            assert!(failed.is_err());
+            let taken = range().filter(some).take_any(3).collect::<Vec<_>>();
+            assert_eq!(taken.len(), 3);
+            let endless = |n| (0u64..).map(move |m| (n, m));
+            let two = || (0..2).into_par_iter().with_max_len(1).flat_map_iter(endless);
+            assert!(two().filter(|(n, _)| *n == 1).any(|(_, m)| m == 1000));
+        });
+    }
 }

@@ -7,7 +7,8 @@ use common::{Draw, everywhere};
 use sateen::iter::{empty, once, repeat_n};
 use sateen::prelude::*;
 use std::cmp::Reverse;
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
+use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 
 const LENGTHS: [usize; 9] = [0, 1, 2, 3, 10, 100, 1000, 5000, 50_000];
 
@@ -298,6 +299,43 @@ fn lengths_of_pieces() {
         assert!(shortest >= Some(300), "{shortest:?}");
         let both = (0..2000).into_par_iter().with_min_len(50).with_max_len(7);
         assert!(both.fold(|| 0, count).all(|n| n >= 50));
+        // Too few for two pieces of the least length are more than the longest piece.
+        for (len, least, most) in
+            [(100_000, 10, 100), (9999, 10, 19), (50_000, 7, 9), (150, 90, 100)]
+        {
+            let pieces = (0..len).into_par_iter().with_min_len(least).with_max_len(most);
+            let lens: Vec<usize> = pieces.fold(|| 0, |sum, _| sum + 1).collect();
+            let longest = most.max(2 * least - 1);
+            assert!(lens.iter().all(|n| (least..=longest).contains(n)), "{lens:?}");
+        }
         assert_eq!((0..5).into_par_iter().with_min_len(300).fold(|| 0, count).max(), Some(5));
+    });
+}
+
+#[test]
+fn tuples_of_collections() {
+    everywhere(|| {
+        let mut columns = (vec![1, 2, 3, 4], [10, 20, 30], (5..9).collect::<VecDeque<_>>());
+        let sums: Vec<i32> = columns.par_iter().map(|(a, b, c)| a + b + c).collect();
+        assert_eq!(sums, [16, 28, 40]);
+        columns.par_iter_mut().for_each(|(a, b, _)| std::mem::swap(a, b));
+        assert_eq!((columns.0, columns.1), (vec![10, 20, 30, 4], [1, 2, 3]));
+    });
+}
+
+#[test]
+fn skipped_repetitions_are_not_cloned() {
+    struct Counted<'c>(&'c AtomicUsize);
+    impl Clone for Counted<'_> {
+        fn clone(&self) -> Self {
+            self.0.fetch_add(1, SeqCst);
+            Self(self.0)
+        }
+    }
+    everywhere(|| {
+        let clones = AtomicUsize::new(0);
+        let items = sateen::iter::repeat_n(Counted(&clones), 100_000);
+        assert_eq!(items.step_by(50_000).count(), 2);
+        assert!(clones.load(SeqCst) < 100, "{clones:?}");
     });
 }

@@ -4,7 +4,7 @@
 mod common;
 
 use common::{Census, everywhere, panics_with};
-use sateen::iter::Either;
+use either::Either;
 use sateen::iter::plumbing::{Consumer, Folder, Reducer, UnindexedConsumer};
 use sateen::prelude::*;
 

@@ -3,8 +3,8 @@
 //! `cfg(sateen_tsan)` is set by `.ci/run deep`. The checker keeps what it knows of a thread
 //! separately for each stack. So the runtime tells it when the stack changes. The switch itself
 //! orders what comes before it, as all fibers of a worker are one thread to the processor (flag 0
-//! of `__tsan_switch_to_fiber`). AddressSanitizer is told by corosensei, whose feature for it
-//! `cfg(sateen_asan)` switches on.
+//! of `__tsan_switch_to_fiber`). AddressSanitizer is told by corosensei, if our feature
+//! `asan` is on.
 //!
 //! | about to switch | calls | to |
 //! |---|---|---|

@@ -172,7 +172,7 @@ pub use {
         Grain, par_chunks_mut, par_fold, par_for, par_map, par_reduce, par_sort, par_sort_unstable,
     },
     report::{Blocked, Deadlock, FiberInfo, FiberState, Report, WaitOwner, WaitsFor},
-    runtime::{Runtime, worker_index},
+    runtime::{Runtime, current_num_threads, worker_index},
     scope::{Scope, scope},
     shutdown::{RemainingFiber, ShutdownError, WhyRemaining},
     stack::{PooledStacks, Stack, StackAllocator, StackGuard},

@@ -231,7 +231,25 @@ impl Runtime {
     }
 }
 
+/// The number of workers that a loop has which the caller runs: those of its runtime, else those of
+/// the global one. 1 if that could not be built, and where a runtime that was shut down runs the
+/// caller. rayon has the same name.
+///
+/// ```
+/// let runtime = sateen::Runtime::builder().workers(3).build()?;
+/// assert_eq!(runtime.install(sateen::current_num_threads), 3);
+/// # Ok::<(), sateen::BuildError>(())
+/// ```
+pub fn current_num_threads() -> usize {
+    match context::thread_owner() {
+        Some(owner) => owner.shared().regular,
+        None if context::with(context::Context::is_inline) => 1,
+        None => Runtime::global().map_or(1, Runtime::workers),
+    }
+}
+
 /// The index of the worker that the caller runs on, if it runs on one.
+#[doc(alias = "current_thread_index")]
 pub fn worker_index() -> Option<usize> {
     context::thread_owner().map(|owner| owner.index())
 }

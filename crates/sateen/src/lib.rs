@@ -63,6 +63,7 @@
 //! | `local` | primitives for one thread, without atomics: `sync::local` |
 //! | `primitives` | what primitives are built from: parking hook, wait queues, timers |
 //! | `lock_api_05` | raw mutexes implement `lock_api` 0.5, too, which needs Rust 1.95 |
+//! | `asan` | AddressSanitizer knows the stacks of tasks, in programs that are built with it |
 //! | `study` | items that exist only to be measured beside others; nothing is promised for them |
 //!
 //! # For those who change it

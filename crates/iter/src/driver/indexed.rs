@@ -74,18 +74,31 @@ struct Rest<P, C> {
     len: usize,
     /// The least items of a folder.
     min: usize,
-    /// The most, unless fewer than the least would remain.
+    /// The most. A few more where two folders would each have fewer than the least.
     max: usize,
     producer: P,
     consumer: C,
 }
 
 impl<P, C> Rest<P, C> {
-    /// How many of these items a folder gets that has room for `room`.
+    /// How many of these items a folder gets that has room for `room`. What it leaves is enough for
+    /// a folder, or nothing. It may be 0 for a folder that has items.
     #[inline]
     fn most_for(&self, room: usize) -> usize {
         let tail = self.len.saturating_sub(room);
-        if tail > 0 && tail < self.min { self.len } else { room }
+        if tail == 0 || tail >= self.min {
+            return room;
+        }
+        self.near_the_end_slow(self.max.saturating_sub(room))
+    }
+
+    /// The same where less than a folder's worth would remain, for a folder that has `had` items.
+    #[cold]
+    fn near_the_end_slow(&self, had: usize) -> usize {
+        match had.saturating_add(self.len) >= self.min.saturating_mul(2) {
+            true => self.len.saturating_sub(self.min),
+            false => self.len,
+        }
     }
 }
 
@@ -179,13 +192,17 @@ impl<P: Producer, C: Consumer<P::Item>> Piece for Part<P, C> {
 
     #[inline]
     fn portion(state: &Self::State, rest: &Self::Rest, chunk: usize) -> usize {
-        let wanted = if state.in_blocks { chunk.max(rest.len / BLOCKS) } else { chunk };
+        let mut wanted = chunk;
+        if state.in_blocks {
+            wanted = chunk.max(rest.len / BLOCKS);
+            if rest.len.saturating_sub(wanted) < rest.min {
+                wanted = rest.len;
+            }
+        }
         // A folder without room is closed, and the next one has all of it.
-        let room = match &state.open {
-            Some(open) if open.room > 0 => open.room,
-            _ => rest.max,
-        };
-        wanted.min(rest.most_for(room)).min(rest.len)
+        let room = state.open.as_ref().map_or(0, |open| rest.most_for(open.room));
+        let room = if room > 0 { room } else { rest.most_for(rest.max) };
+        wanted.min(room).min(rest.len)
     }
 
     #[inline]
@@ -197,10 +214,10 @@ impl<P: Producer, C: Consumer<P::Item>> Piece for Part<P, C> {
         let room = state.open.as_ref().map_or(0, |open| rest.most_for(open.room));
         let Rest { len, min, max, producer, mut consumer } = rest;
         if let Some(open) = &mut state.open {
-            if open.room > 0 && consumer.extend_folder(&mut open.folder, count) {
+            if room > 0 && consumer.extend_folder(&mut open.folder, count) {
                 open.room = room.saturating_sub(count);
             } else {
-                state.in_blocks |= open.room > 0;
+                state.in_blocks |= room > 0;
                 state = state.close();
             }
         }

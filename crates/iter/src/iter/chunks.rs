@@ -41,7 +41,7 @@ pub struct FoldChunksWith<I, T, F> {
 
 #[track_caller]
 fn check(chunk_size: usize) {
-    assert!(chunk_size != 0, "`chunk_size` must not be 0");
+    assert!(chunk_size != 0, "chunk_size must not be zero");
 }
 
 impl<I> Chunks<I> {

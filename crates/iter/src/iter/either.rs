@@ -1,28 +1,8 @@
-//! `Either`: one of two, as a value and as a parallel iterator.
+//! `Either` of the crate `either`, as a parallel iterator.
 
 use super::plumbing::{Consumer, ProducerCallback, UnindexedConsumer};
 use super::{IndexedParallelIterator, ParallelExtend, ParallelIterator};
-
-/// One of two. As a parallel iterator it has the items of the one that it is.
-///
-/// ```
-/// use sateen::iter::Either;
-/// use sateen::prelude::*;
-///
-/// let order = |backwards| {
-///     let numbers = (0..3).into_par_iter();
-///     if backwards { Either::Left(numbers.rev()) } else { Either::Right(numbers) }
-/// };
-/// assert_eq!(order(true).collect::<Vec<_>>(), [2, 1, 0]);
-/// assert_eq!(order(false).collect::<Vec<_>>(), [0, 1, 2]);
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Either<L, R> {
-    /// The first of the two.
-    Left(L),
-    /// The second of the two.
-    Right(R),
-}
+use either::Either;
 
 impl<L, R> ParallelIterator for Either<L, R>
 where

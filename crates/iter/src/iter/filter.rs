@@ -41,6 +41,7 @@ staged! {
 
 impl<T, F: Fn(&T) -> bool + Sync> Stage<T> for Filtering<'_, F> {
     type Out = T;
+    const SWALLOWS: bool = true;
 
     #[inline]
     fn consume<N: Folder<T>>(self, next: N, item: T) -> N {
@@ -55,6 +56,7 @@ impl<T, F: Fn(&T) -> bool + Sync> Stage<T> for Filtering<'_, F> {
 
 impl<T, R, F: Fn(T) -> Option<R> + Sync> Stage<T> for FilterMapping<'_, F> {
     type Out = R;
+    const SWALLOWS: bool = true;
 
     #[inline]
     fn consume<N: Folder<R>>(self, next: N, item: T) -> N {

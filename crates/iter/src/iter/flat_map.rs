@@ -61,6 +61,7 @@ staged! {
 
 impl<T, S: IntoIterator, F: Fn(T) -> S + Sync> Stage<T> for FlatMapping<'_, F> {
     type Out = S::Item;
+    const SWALLOWS: bool = true;
 
     #[inline]
     fn consume<N: Folder<S::Item>>(self, next: N, item: T) -> N {
@@ -75,6 +76,7 @@ impl<T, S: IntoIterator, F: Fn(T) -> S + Sync> Stage<T> for FlatMapping<'_, F> {
 
 impl<T: IntoIterator> Stage<T> for Flattening {
     type Out = T::Item;
+    const SWALLOWS: bool = true;
 
     #[inline]
     fn consume<N: Folder<T::Item>>(self, next: N, item: T) -> N {

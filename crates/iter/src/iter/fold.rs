@@ -147,6 +147,7 @@ where
     F: Fn(S, T) -> S,
 {
     type Result = B::Result;
+    const FILLS: bool = B::FILLS;
 
     #[inline]
     fn consume(self, item: T) -> Self {

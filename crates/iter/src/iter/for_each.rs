@@ -49,6 +49,7 @@ impl<T, F: Fn(T) + Sync> End<T> for Each<'_, F> {
 
 impl<T, F: Fn(T)> Folder<T> for Each<'_, F> {
     type Result = ();
+    const FILLS: bool = false;
 
     #[inline]
     fn consume(self, item: T) -> Self {

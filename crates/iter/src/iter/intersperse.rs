@@ -136,6 +136,7 @@ struct SeparatedFolder<B, T> {
 
 impl<T: Clone, F: Folder<T>> Folder<T> for SeparatedFolder<F, T> {
     type Result = Part<F::Result>;
+    const FILLS: bool = F::FILLS;
 
     fn consume(self, item: T) -> Self {
         let Self { mut base, element, has_items } = self;

@@ -186,6 +186,7 @@ where
     F: Fn(&mut S, T) -> R,
 {
     type Result = B::Result;
+    const FILLS: bool = B::FILLS;
 
     #[inline]
     fn consume(self, item: T) -> Self {

@@ -74,12 +74,26 @@ mod methods;
 mod parallel_iterator;
 mod traits;
 
+/// One of two. As a parallel iterator it has the items of the one that it is. It is `Either` of the
+/// crate `either`, which other crates use, too.
+///
+/// ```
+/// use sateen::iter::Either;
+/// use sateen::prelude::*;
+///
+/// let order = |backwards| {
+///     let numbers = (0..3).into_par_iter();
+///     if backwards { Either::Left(numbers.rev()) } else { Either::Right(numbers) }
+/// };
+/// assert_eq!(order(true).collect::<Vec<_>>(), [2, 1, 0]);
+/// assert_eq!(order(false).collect::<Vec<_>>(), [0, 1, 2]);
+/// ```
+pub use ::either::Either;
 pub use {
     blocks::{ExponentialBlocks, UniformBlocks},
     chain::Chain,
     chunks::{Chunks, FoldChunks, FoldChunksWith},
     copied::{Cloned, Copied},
-    either::Either,
     enumerate::Enumerate,
     filter::{Filter, FilterMap},
     flat_map::{FlatMap, FlatMapIter, Flatten, FlattenIter},

@@ -142,21 +142,19 @@ pub trait Folder<Item>: Sized {
     /// What the items become.
     type Result;
 
+    /// Whether it can ever be full. Adapters that let few items pass are faster if not.
+    /// Default: true.
+    const FILLS: bool = true;
+
     /// Takes an item.
     fn consume(self, item: Item) -> Self;
 
     /// Takes the items of `iter`, until it is full.
-    fn consume_iter<I>(mut self, iter: I) -> Self
+    fn consume_iter<I>(self, iter: I) -> Self
     where
         I: IntoIterator<Item = Item>,
     {
-        for item in iter {
-            self = self.consume(item);
-            if self.full() {
-                break;
-            }
-        }
-        self
+        consume_each(self, iter)
     }
 
     /// Ends the piece.
@@ -164,6 +162,18 @@ pub trait Folder<Item>: Sized {
 
     /// Whether no more items are wanted.
     fn full(&self) -> bool;
+}
+
+/// Gives `folder` the items of `iter`, and asks after each whether it is full.
+#[inline]
+pub(super) fn consume_each<T, F: Folder<T>>(mut folder: F, iter: impl IntoIterator<Item = T>) -> F {
+    for item in iter {
+        folder = folder.consume(item);
+        if folder.full() {
+            break;
+        }
+    }
+    folder
 }
 
 /// What joins the results of two adjacent pieces.

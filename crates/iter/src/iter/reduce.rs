@@ -55,6 +55,7 @@ struct ReduceFolder<'f, T, F> {
 
 impl<T, F: Fn(T, T) -> T> Folder<T> for ReduceFolder<'_, T, F> {
     type Result = T;
+    const FILLS: bool = false;
 
     #[inline]
     fn consume(self, item: T) -> Self {
@@ -131,6 +132,7 @@ struct ReduceWithFolder<'f, T, F> {
 
 impl<T, F: Fn(T, T) -> T> Folder<T> for ReduceWithFolder<'_, T, F> {
     type Result = Option<T>;
+    const FILLS: bool = false;
 
     #[inline]
     fn consume(self, item: T) -> Self {

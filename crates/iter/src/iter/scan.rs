@@ -64,6 +64,7 @@ struct InclusiveFolder<'f, T, F> {
 
 impl<T, F: Fn(&T, &T) -> T> Folder<T> for InclusiveFolder<'_, T, F> {
     type Result = Pieces<T>;
+    const FILLS: bool = false;
 
     #[inline]
     fn consume(mut self, item: T) -> Self {
@@ -136,6 +137,7 @@ struct ExclusiveFolder<'f, T, F> {
 
 impl<T, F: Fn(&T, &T) -> T> Folder<T> for ExclusiveFolder<'_, T, F> {
     type Result = Pieces<T>;
+    const FILLS: bool = false;
 
     #[inline]
     fn consume(self, item: T) -> Self {

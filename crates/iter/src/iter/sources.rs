@@ -124,6 +124,16 @@ impl<T: Clone> Iterator for Repeated<T> {
         self.element.clone()
     }
 
+    /// Skips items without cloning them.
+    #[inline]
+    fn nth(&mut self, skipped: usize) -> Option<T> {
+        self.n = self.n.saturating_sub(skipped);
+        if self.n == 0 {
+            self.element = None;
+        }
+        self.next()
+    }
+
     #[inline]
     fn size_hint(&self) -> (usize, Option<usize>) {
         (self.n, Some(self.n))
@@ -134,6 +144,11 @@ impl<T: Clone> DoubleEndedIterator for Repeated<T> {
     #[inline]
     fn next_back(&mut self) -> Option<T> {
         self.next()
+    }
+
+    #[inline]
+    fn nth_back(&mut self, skipped: usize) -> Option<T> {
+        self.nth(skipped)
     }
 }
 

@@ -3,12 +3,19 @@
 //! Such an adapter is a [`Stage`]. [`Staged`] puts it before a consumer or a folder, and behind a
 //! producer.
 
-use super::plumbing::{Consumer, Folder, Producer, UnindexedConsumer};
+use super::plumbing::{Consumer, Folder, Producer, UnindexedConsumer, consume_each};
 
 /// What an adapter does with items on their way to the next folder. Each piece has a copy.
 pub(crate) trait Stage<In>: Copy + Send {
     /// What comes out.
     type Out;
+
+    /// Whether many items may become none. Then `consume_iter` may never ask the next folder
+    /// whether it is full, so it is only called for one that never is.
+    const SWALLOWS: bool = false;
+
+    /// Whether `full` can be true.
+    const FILLS: bool = false;
 
     /// Passes on what becomes of `item`.
     fn consume<F: Folder<Self::Out>>(self, next: F, item: In) -> F;
@@ -94,6 +101,7 @@ where
     F: Folder<S::Out>,
 {
     type Result = F::Result;
+    const FILLS: bool = S::FILLS || F::FILLS;
 
     #[inline]
     fn consume(self, item: In) -> Self {
@@ -103,6 +111,9 @@ where
 
     #[inline]
     fn consume_iter<I: IntoIterator<Item = In>>(self, iter: I) -> Self {
+        if S::SWALLOWS && Self::FILLS {
+            return consume_each(self, iter);
+        }
         let Self { stage, base } = self;
         Self { stage, base: stage.consume_iter(base, iter.into_iter()) }
     }

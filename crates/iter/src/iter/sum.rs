@@ -47,6 +47,7 @@ macro_rules! total {
 
         impl<T, S: $trait<T> + $trait<S>> Folder<T> for $folder<S> {
             type Result = S;
+            const FILLS: bool = false;
 
             #[inline]
             fn consume(self, item: T) -> Self {

@@ -121,6 +121,7 @@ impl UntilNone<'_> {
 
 impl<T> Stage<Option<T>> for UntilNone<'_> {
     type Out = T;
+    const FILLS: bool = true;
 
     #[inline]
     fn consume<N: Folder<T>>(self, next: N, item: Option<T>) -> N {
@@ -147,6 +148,7 @@ struct WithTicket<'f>(&'f Tickets);
 
 impl<T> Stage<T> for WithTicket<'_> {
     type Out = T;
+    const FILLS: bool = true;
 
     #[inline]
     fn consume<N: Folder<T>>(self, next: N, item: T) -> N {
@@ -170,6 +172,7 @@ struct WithoutTicket<'f>(&'f Tickets);
 
 impl<T> Stage<T> for WithoutTicket<'_> {
     type Out = T;
+    const SWALLOWS: bool = true;
 
     #[inline]
     fn consume<N: Folder<T>>(self, next: N, item: T) -> N {
@@ -210,6 +213,7 @@ impl<P> BeforeFlag<'_, P> {
 
 impl<T, P: Fn(&T) -> bool + Sync> Stage<T> for BeforeFlag<'_, P> {
     type Out = T;
+    const FILLS: bool = true;
 
     #[inline]
     fn consume<N: Folder<T>>(self, next: N, item: T) -> N {
@@ -259,6 +263,7 @@ impl<P> BehindFlag<'_, P> {
 
 impl<T, P: Fn(&T) -> bool + Sync> Stage<T> for BehindFlag<'_, P> {
     type Out = T;
+    const SWALLOWS: bool = true;
 
     #[inline]
     fn consume<N: Folder<T>>(self, next: N, item: T) -> N {

@@ -207,6 +207,7 @@ where
     B: Consumer<D::Right>,
 {
     type Result = (A::Result, B::Result);
+    const FILLS: bool = A::FILLS && B::Folder::FILLS;
 
     #[inline]
     fn consume(self, item: T) -> Self {

@@ -71,6 +71,7 @@ struct Listing<T>(Items<T>);
 
 impl<T> Folder<T> for Listing<T> {
     type Result = Collected<T>;
+    const FILLS: bool = false;
 
     #[inline]
     fn consume(mut self, item: T) -> Self {

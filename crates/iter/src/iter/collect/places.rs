@@ -145,6 +145,7 @@ impl<T: Send> UnindexedConsumer<T> for Places<'_, T> {
 
 impl<T: Send> Folder<T> for Written<'_, T> {
     type Result = Self;
+    const FILLS: bool = false;
 
     #[inline]
     fn consume(mut self, item: T) -> Self {

@@ -40,6 +40,7 @@ struct Writing<B>(B);
 
 impl<B, T: Text<B>> Folder<T> for Writing<B> {
     type Result = Vec<B>;
+    const FILLS: bool = false;
 
     #[inline]
     fn consume(mut self, item: T) -> Self {
