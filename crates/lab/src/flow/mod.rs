@@ -22,7 +22,6 @@ use args::{ClockKind, Goal, Policy, Settings};
 use lines::Csv;
 use load::Load;
 use sateen_flow::{Overflow, WorkerQueue, WorkerQueueBuilder};
-use std::io::Write;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -95,10 +94,13 @@ fn numbers(
     interrupt::raise(&stop)?;
     let load = Load::start(settings)?;
     if duration.is_none() && csv.is_none() && view::is_possible() {
-        interrupt::raise_at_hangup(&stop)?;
         let title = Title { threads: settings.threads, rest: settings.words() };
         if view::show(&load, &title, &stop) {
-            return finish(load, None);
+            return match finish(load, None) {
+                // The terminal is gone, which ends the view like `q`.
+                Err(Error::Output(_)) => Err(Error::Gone),
+                other => other,
+            };
         }
     }
     report::print(&format!(
@@ -106,7 +108,7 @@ fn numbers(
         settings.words(),
         units::per_second(settings.send_rate),
         units::per_second(settings.receive_rate)
-    ));
+    ))?;
     let start = Instant::now();
     let (mut before, mut next) = (Look::default(), LINE);
     let end = duration.unwrap_or(Duration::MAX);
@@ -116,7 +118,7 @@ fn numbers(
         if left.is_zero() {
             let look = load.look();
             let rates = Rates::between(&before, &look);
-            report::print(&lines::line(&look, &rates));
+            report::print(&lines::line(&look, &rates))?;
             if let Some(csv) = &mut csv {
                 csv.add(&look, &rates)?;
             }
@@ -128,10 +130,7 @@ fn numbers(
     finish(load, csv.map(|csv| (csv, before)))?;
     // Without a duration nothing else ends the run.
     if stopped && duration.is_some() {
-        let why = "sateen: interrupted; the summary is of what was done until then";
-        // The output may be gone.
-        let _ = writeln!(std::io::stderr(), "{why}");
-        std::process::exit(interrupt::INTERRUPTED);
+        return Err(interrupt::ended());
     }
     Ok(())
 }
@@ -143,6 +142,5 @@ fn finish(load: Load, csv: Option<(Csv, Look)>) -> Result<(), Error> {
         csv.add(&end, &Rates::between(&before, &end))?;
     }
     lines::judge(&end)?;
-    report::print(&lines::summary(&end));
-    Ok(())
+    report::print(&lines::summary(&end))
 }
