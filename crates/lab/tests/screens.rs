@@ -166,6 +166,14 @@ fn every_command_has_examples_and_a_page() {
     for word in ["Examples:", "Exit status:", "130 SIGINT", "completions", "man"] {
         assert!(help.contains(word), "{word}: {help}");
     }
+    // The same statuses as in the table of the README.
+    let readme = concat!(env!("CARGO_MANIFEST_DIR"), "/README.md");
+    let readme = fs::read_to_string(readme).expect("the README");
+    for row in ["| 0 |", "| 1 |", "| 2 |", "| 4 |", "| 129, 130, 143 |"] {
+        assert!(readme.contains(row), "{row}");
+        let numbers = row.split([' ', '|', ',']).filter(|word| !word.is_empty());
+        numbers.for_each(|number| assert!(help.contains(number), "{number}: {help}"));
+    }
     let commands = [
         "run",
         "list",

@@ -216,13 +216,13 @@ mod tests {
             value,
             units: "ns".to_owned(),
             trend: "lower-is-better".to_owned(),
-            description: String::new(),
             best: value,
             worst: value,
             mean: value,
             median: value,
             sd,
             runs: 16,
+            ..Metric::default()
         }
     }
 

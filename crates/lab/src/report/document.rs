@@ -23,7 +23,7 @@ pub(crate) struct Section {
 }
 
 /// One figure.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Metric {
     pub(crate) id: String,
     pub(crate) name: String,
