@@ -112,20 +112,25 @@ fn numbers(
     let start = Instant::now();
     let (mut before, mut next) = (Look::default(), LINE);
     let end = duration.unwrap_or(Duration::MAX);
-    let mut stopped = false;
-    while start.elapsed() < end && !stopped {
+    let (mut stopped, mut written) = (false, Ok(()));
+    while start.elapsed() < end && !stopped && written.is_ok() {
         let left = next.min(end).saturating_sub(start.elapsed());
         if left.is_zero() {
             let look = load.look();
             let rates = Rates::between(&before, &look);
-            report::print(&lines::line(&look, &rates))?;
-            if let Some(csv) = &mut csv {
-                csv.add(&look, &rates)?;
-            }
+            let in_file = csv.as_mut().map_or(Ok(()), |csv| csv.add(&look, &rates));
+            written = report::print(&lines::line(&look, &rates)).and(in_file);
             (before, next) = (look, next + LINE);
         }
         thread::sleep(left.min(GLANCE));
         stopped = stop.load(Ordering::Relaxed);
+    }
+    if written.is_err() {
+        // What was done until then is said, as far as that goes.
+        return match finish(load, None) {
+            Err(lost @ Error::Wrong(_)) => Err(lost),
+            _ => written,
+        };
     }
     finish(load, csv.map(|csv| (csv, before)))?;
     // Without a duration nothing else ends the run.
