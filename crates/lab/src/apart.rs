@@ -2,7 +2,7 @@
 //! runs that may never end.
 
 use crate::error::{ABSENT, Error, input};
-use crate::experiment::{Plan, Subject};
+use crate::experiment::{Others, Plan, Subject};
 use crate::store::identity;
 use crate::turn::{self, Quota};
 use crate::values::worker_count;
@@ -91,7 +91,7 @@ pub(crate) fn take_turn(
 pub(crate) fn turn(args: &TurnArgs) -> Result<(), Error> {
     let TurnArgs { smoke, short, .. } = *args;
     let (workers, budget) = (args.workers.clone(), Duration::from_micros(args.budget_us));
-    let plan = Plan { smoke, short, peers: true, workers, budget, ..Plan::default() };
+    let plan = Plan { smoke, short, peers: Others::All, workers, budget, ..Plan::default() };
     for experiment in experiments::all() {
         for group in experiment.groups(&plan) {
             let Some(figure) = group.figures.first() else { continue };
@@ -107,7 +107,10 @@ pub(crate) fn turn(args: &TurnArgs) -> Result<(), Error> {
             };
             let each = |values: &[f64]| {
                 let words: Vec<String> = values.iter().map(f64::to_string).collect();
-                report::print(&words.join(" "));
+                if report::print(&words.join(" ")).is_err() {
+                    // The parent is gone, so no run is wanted any more.
+                    process::exit(0);
+                }
             };
             if let Some(limit) = args.limit_us {
                 end_after(Duration::from_micros(limit), args.id.clone())?;

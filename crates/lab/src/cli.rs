@@ -2,17 +2,32 @@
 
 use crate::advise::AdviseArgs;
 use crate::apart::TurnArgs;
-use crate::error::{Error, input};
+use crate::error::{Error, STATUSES, input};
 use crate::flow::FlowArgs;
+use crate::pages::{CompletionsArgs, ManArgs};
+use crate::report::ViewArgs;
 use crate::soak::SoakArgs;
 use crate::values::{seconds, threshold, worker_count};
 use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
 use std::time::Duration;
 
+const EXAMPLES: &str = "\
+Examples:
+  sateen                                  # the tour
+  sateen list lock                        # which figures of locks there are
+  sateen run forkjoin/fib --json new.json # measure some, and keep the results
+  sateen advise lock --threads 8          # which lock is best for 8 threads here";
+
 /// Measures Sateen on this machine, and what you would use instead
 #[derive(Debug, Parser)]
-#[command(name = "sateen", version, disable_help_subcommand = true)]
+#[command(
+    name = "sateen",
+    version,
+    disable_help_subcommand = true,
+    max_term_width = 100,
+    after_help = format!("{EXAMPLES}\n\n{STATUSES}")
+)]
 pub(crate) struct Cli {
     /// What to do. Without a command: the tour
     #[command(subcommand)]
@@ -25,7 +40,7 @@ pub(crate) enum Command {
     Run(RunArgs),
     /// List the identities of all figures
     List(ListArgs),
-    /// Run all experiments briefly, and print what each shows, its figures and the published ones
+    /// Run the experiments with surprising answers, in about a minute, with verdicts in words
     Tour(TourArgs),
     /// Ask how you use a lock, counter or pool, measure that here, and say which kind is best
     Advise(AdviseArgs),
@@ -34,11 +49,20 @@ pub(crate) enum Command {
     /// Run everything at once for a long time, with planned faults if asked, and check the ledgers
     Soak(SoakArgs),
     /// Measure figures at 1, 2 and more workers, and fit the universal scalability law to them
+    #[command(after_help = "\
+Examples:
+  sateen scale
+  sateen scale forkjoin/fib --workers 1,2,4,8 --budget 3")]
     Scale(MeasureArgs),
     /// Say what this machine offers, what its steps cost, and what is lost on it
+    #[command(after_help = "Examples:\n  sateen doctor")]
     Doctor,
     /// Compare two files that `run --json` wrote
     Diff(DiffArgs),
+    /// Print a script that completes this program's command line in a shell
+    Completions(CompletionsArgs),
+    /// Print the manual's page
+    Man(ManArgs),
     /// Take one turn of one figure, for a parent process that prints it
     #[command(hide = true)]
     Turn(TurnArgs),
@@ -54,7 +78,8 @@ pub(crate) struct PickArgs {
     #[arg(long, value_name = "REGEX")]
     pub(crate) filter: Option<String>,
     /// Use these numbers of workers (1 to 65,535, separated by commas), not the usual ones
-    #[arg(long, value_name = "N", value_delimiter = ',', value_parser = worker_count)]
+    #[arg(long, value_name = "N", value_delimiter = ',', value_parser = worker_count,
+        allow_negative_numbers = true)]
     pub(crate) workers: Vec<usize>,
     /// Measure the other libraries too, interleaved in the same run
     #[arg(long)]
@@ -86,11 +111,21 @@ pub(crate) struct MeasureArgs {
     #[command(flatten)]
     pub(crate) output: OutputArgs,
     /// Time for each configuration of each implementation
-    #[arg(long, value_name = "SECONDS", default_value = "1", value_parser = seconds)]
+    #[arg(long, value_name = "SECONDS", default_value = "1", value_parser = seconds,
+        allow_negative_numbers = true)]
     pub(crate) budget: Duration,
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  sateen run forkjoin/fib skynet/join                   # the figures that match a word
+  sateen run '^lock/t8-' --budget 3                     # three seconds for each lock
+  sateen run forkjoin --workers 1,2,4 --json new.json   # other workers; keep the results
+  sateen run --peers --diff base.json                   # beside other libraries, against before
+  sateen run channel --format csv > channel.csv
+
+Words and --filter are regular expressions over identities, which `sateen list` prints.")]
 pub(crate) struct RunArgs {
     #[command(flatten)]
     pub(crate) measure: MeasureArgs,
@@ -100,21 +135,39 @@ pub(crate) struct RunArgs {
     /// Print one line for each figure instead of tables
     #[arg(long)]
     pub(crate) brief: bool,
+    #[command(flatten)]
+    pub(crate) view: ViewArgs,
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  sateen list
+  sateen list lock/t8 --filter mutex")]
 pub(crate) struct ListArgs {
     #[command(flatten)]
     pub(crate) pick: PickArgs,
 }
 
 #[derive(Debug, Default, Args)]
+#[command(after_help = "\
+Examples:
+  sateen tour
+  sateen tour --json tour.json --columns 80
+  sateen tour --format markdown > tour.md")]
 pub(crate) struct TourArgs {
     #[command(flatten)]
     pub(crate) output: OutputArgs,
+    #[command(flatten)]
+    pub(crate) view: ViewArgs,
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  sateen diff base.json new.json
+  sateen diff base.json new.json --threshold 1.1   # status 1 if a figure is 10 % worse
+  sateen diff base.json new.json --format csv")]
 pub(crate) struct DiffArgs {
     /// The older results
     #[arg(value_name = "BASE.json")]
@@ -123,8 +176,10 @@ pub(crate) struct DiffArgs {
     #[arg(value_name = "NEW.json")]
     pub(crate) new: PathBuf,
     /// Exit with status 1 if a figure is worse by more than this factor, such as 1.10
-    #[arg(long, value_name = "RATIO", value_parser = threshold)]
+    #[arg(long, value_name = "RATIO", value_parser = threshold, allow_negative_numbers = true)]
     pub(crate) threshold: Option<f64>,
+    #[command(flatten)]
+    pub(crate) view: ViewArgs,
 }
 
 /// Reads the command line. Returns `None` after it has printed help or the version.
@@ -136,16 +191,30 @@ pub(crate) fn parse() -> Result<Option<Cli>, Error> {
     match Cli::try_parse() {
         Ok(cli) => Ok(Some(cli)),
         Err(e) if matches!(e.kind(), DisplayHelp | DisplayVersion) => {
-            crate::report::print(&e.to_string());
+            crate::report::print(&e.to_string())?;
             Ok(None)
         }
         Err(e) => {
             // The first paragraph is the reason; usage and hints follow it.
             let text = e.to_string();
             let reason = text.split("\n\n").next().unwrap_or_default();
-            Err(input(reason.trim_start_matches("error: ")))
+            let reason = reason.trim_start_matches("error: ");
+            Err(input(format!("{reason}{}", meant(&e))))
         }
     }
+}
+
+/// Returns what a misspelt word may have meant, as the end of a sentence.
+fn meant(e: &clap::Error) -> String {
+    use clap::error::{ContextKind, ContextValue};
+    let kinds =
+        [ContextKind::SuggestedSubcommand, ContextKind::SuggestedArg, ContextKind::SuggestedValue];
+    let name = match kinds.into_iter().find_map(|kind| e.get(kind)) {
+        Some(ContextValue::String(name)) => name,
+        Some(ContextValue::Strings(names)) if !names.is_empty() => &names[0],
+        _ => return String::new(),
+    };
+    format!("; did you mean '{name}'?")
 }
 
 /// Refuses a `SATEEN_WORKERS` that no runtime would accept.

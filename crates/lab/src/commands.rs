@@ -1,24 +1,19 @@
 //! The subcommands: first the checks, then the measurements, then the reports.
 
 use crate::cli::{
-    self, Cli, Command, DiffArgs, ListArgs, MeasureArgs, OutputArgs, PickArgs, RunArgs, TourArgs,
+    self, Cli, Command, DiffArgs, ListArgs, MeasureArgs, PickArgs, RunArgs, TourArgs,
 };
 use crate::error::{Error, input};
-use crate::experiment::{Experiment, Group, Plan};
+use crate::experiment::Plan;
+use crate::measure::{Outputs, Reporter, Show, measure};
 use crate::peers::bikeshed;
 use crate::report::json::Document;
-use crate::report::{Destination, Progress, diff, lines, plot, print, ratios, table};
-use crate::runner::{Runner, identities};
+use crate::report::{Format, Screen, ViewArgs, diff, print};
+use crate::runner::identities;
 use crate::select::Selection;
-use crate::store::{Record, Shared};
-use crate::{advise, apart, doctor, experiments, flow, host, interrupt, scale, soak};
-use std::cell::RefCell;
-use std::path::PathBuf;
+use crate::{advise, apart, doctor, experiments, flow, host, pages, scale, soak, tour};
 use std::rc::Rc;
 use std::time::Duration;
-
-/// Time that the tour gives each configuration of each implementation.
-const TOUR_BUDGET: Duration = Duration::from_millis(120);
 
 /// Runs the command of the command line.
 ///
@@ -30,16 +25,15 @@ pub(crate) fn execute() -> Result<(), Error> {
     match command.unwrap_or(Command::Tour(TourArgs::default())) {
         Command::Run(args) => run(&args),
         Command::List(args) => list(&args),
-        Command::Tour(args) => tour(&args),
+        Command::Tour(args) => tour::run(&args),
         Command::Advise(args) => advise::run(&args),
         Command::Flow(args) => flow::run(&args),
         Command::Soak(args) => soak::run(&args),
         Command::Scale(args) => scale_up(args),
-        Command::Doctor => {
-            doctor::run();
-            Ok(())
-        }
+        Command::Doctor => doctor::run(),
         Command::Diff(args) => compare(&args),
+        Command::Completions(args) => pages::completions(&args),
+        Command::Man(args) => pages::man(&args),
         Command::Turn(args) => apart::turn(&args),
     }
 }
@@ -56,7 +50,8 @@ fn plan_of(pick: &PickArgs, smoke: bool, budget: Duration) -> Result<Plan, Error
     let bikeshed = pick.bikeshed_header.as_deref().map(bikeshed::read).transpose()?;
     let workers = pick.workers.clone();
     let bikeshed = bikeshed.map(Rc::new);
-    Ok(Plan { smoke, short: false, peers: pick.peers, workers, budget, bikeshed })
+    let peers = pick.peers.into();
+    Ok(Plan { smoke, short: false, peers, workers, budget, bikeshed })
 }
 
 /// Returns the user's selection. Refuses it if any part of it selects nothing.
@@ -75,8 +70,7 @@ fn selection_of(pick: &PickArgs, plan: &Plan) -> Result<(Selection, Vec<String>)
 fn list(args: &ListArgs) -> Result<(), Error> {
     let plan = plan_of(&args.pick, false, Duration::ZERO)?;
     let (_, wanted) = selection_of(&args.pick, &plan)?;
-    print(&wanted.join("\n"));
-    Ok(())
+    print(&wanted.join("\n"))
 }
 
 fn run(args: &RunArgs) -> Result<(), Error> {
@@ -92,22 +86,22 @@ fn run(args: &RunArgs) -> Result<(), Error> {
             path.display()
         )));
     }
-    let show = if args.brief { Show::Lines } else { Show::Tables };
-    let show = if base.is_some() && args.brief { Show::Nothing } else { show };
+    let screen = Screen::of(args.view);
+    if base.is_some() && matches!(screen.format, Format::Csv | Format::Json) {
+        return Err(input(format!(
+            "--diff with --format {0}: write the results with --json, then use `sateen diff \
+             --format {0}`",
+            screen.format
+        )));
+    }
+    let show = match (args.brief, &base) {
+        (true, Some(_)) => Show::Nothing,
+        (true, None) => Show::Lines,
+        (false, _) => Show::Tables,
+    };
     let outputs = Outputs::check(output)?;
     plan.bikeshed.as_deref().map_or(Ok(()), bikeshed::compile)?;
-    let (document, _) = measure(&plan, &selection, show, &outputs)?;
-    if let Some(base) = base {
-        print(&diff::text(&base, &document)?);
-    }
-    Ok(())
-}
-
-fn tour(args: &TourArgs) -> Result<(), Error> {
-    let smoke = args.output.smoke;
-    let plan = Plan { smoke, short: true, budget: TOUR_BUDGET, ..Plan::default() };
-    let outputs = Outputs::check(&args.output)?;
-    measure(&plan, &Selection::default(), Show::Tour, &outputs).map(drop)
+    measure(&plan, &selection, Reporter::new(show, screen, base), outputs).map(drop)
 }
 
 fn scale_up(args: MeasureArgs) -> Result<(), Error> {
@@ -121,126 +115,12 @@ fn scale_up(args: MeasureArgs) -> Result<(), Error> {
     let plan = plan_of(&pick, output.smoke, budget)?;
     let (selection, _) = selection_of(&pick, &plan)?;
     let outputs = Outputs::check(&output)?;
-    print(&[vec![host::summary()], host::complaints()].concat().join("\n"));
-    let (_, records) = measure(&plan, &selection, Show::Nothing, &outputs)?;
-    if scale::report(&records) {
-        Ok(())
-    } else {
-        Err(input("none of the selected figures has several numbers of workers"))
-    }
+    let reporter = Reporter::new(Show::Scale, Screen::of(ViewArgs::default()), None);
+    measure(&plan, &selection, reporter, outputs).map(drop)
 }
 
 fn compare(args: &DiffArgs) -> Result<(), Error> {
     let (base, new) = (Document::read(&args.base)?, Document::read(&args.new)?);
-    print(&diff::text(&base, &new)?);
+    print(&diff::text(&base, &new, &Screen::of(args.view))?)?;
     args.threshold.map_or(Ok(()), |threshold| diff::judge(&base, &new, threshold))
-}
-
-/// How results are printed during the run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Show {
-    Nothing,
-    Lines,
-    Tables,
-    /// Tables, each under the sentence of its experiment.
-    Tour,
-}
-
-impl Show {
-    fn records(self, records: &[Record]) {
-        let Some(first) = records.first() else { return };
-        match self {
-            Self::Nothing => {}
-            Self::Lines => print(&lines::text(records)),
-            Self::Tables | Self::Tour => {
-                let all = experiments::all();
-                let experiment = all.iter().find(|e| e.name() == first.experiment);
-                let title = match experiment {
-                    Some(e) if self == Self::Tour => format!("\n{}: {}", e.name(), e.about()),
-                    _ => format!("\n{}", first.experiment),
-                };
-                print(&format!("{title}\n{}", table::text(records)));
-                if let Some(ratios) = ratios::text(records) {
-                    print(&ratios);
-                }
-                if let Some(verdict) = experiment.and_then(|e| e.verdict(records)) {
-                    print(&verdict);
-                }
-            }
-        }
-    }
-}
-
-/// Where results go besides the terminal, checked before anything is measured.
-struct Outputs {
-    json: Option<Destination>,
-    plot: Option<PathBuf>,
-}
-
-impl Outputs {
-    fn check(args: &OutputArgs) -> Result<Self, Error> {
-        let json = args.json.as_deref().map(Destination::check).transpose()?;
-        if let Some(dir) = &args.plot {
-            Destination::check_directory(dir)?;
-        }
-        Ok(Self { json, plot: args.plot.clone() })
-    }
-
-    fn write(&self, document: &Document, records: &[Record]) -> Result<(), Error> {
-        if let Some(json) = &self.json {
-            json.write(&document.text())?;
-        }
-        if let Some(dir) = &self.plot {
-            for path in plot::write(dir, records)? {
-                eprintln!("sateen: drew {path}");
-            }
-        }
-        Ok(())
-    }
-}
-
-/// Measures what is wanted, prints results during the run, and writes the files at the end.
-fn measure(
-    plan: &Plan,
-    selection: &Selection,
-    show: Show,
-    outputs: &Outputs,
-) -> Result<(Document, Vec<Record>), Error> {
-    let store = Shared::default();
-    let mut machine = host::provenance();
-    machine.insert("sizes".to_owned(), if plan.smoke { "smoke" } else { "full" }.into());
-    machine.insert("budget_s".to_owned(), plan.budget.as_secs_f64().into());
-    if matches!(show, Show::Tables | Show::Tour) {
-        let complaints = host::complaints();
-        print(&[vec![host::summary()], complaints].concat().join("\n"));
-    }
-    interrupt::install(store.clone(), move |records| by_experiment(records, |r| show.records(r)))?;
-
-    let idle = Progress::new(0);
-    let runner =
-        Runner { plan, selection, store: &store, progress: &idle, said: RefCell::default() };
-    let all = experiments::all();
-    let work: Vec<(&dyn Experiment, Vec<Group>)> =
-        all.iter().map(|e| (e.as_ref(), runner.wanted(e.as_ref()))).collect();
-    let progress = Progress::new(work.iter().map(|(_, groups)| runner.length(groups)).sum());
-    let runner = Runner { progress: &progress, ..runner };
-    for (experiment, groups) in &work {
-        runner.run(*experiment, groups)?;
-        progress.suspend(|| show.records(&store.lock().take_unshown()));
-    }
-    progress.finish();
-
-    // An interruption waits until the files are whole.
-    let store = store.lock();
-    let document = Document::of(machine, &store.records);
-    outputs.write(&document, &store.records)?;
-    if document.metrics().next().is_none() {
-        return Err(input("none of the selected figures could be measured here"));
-    }
-    Ok((document, store.records.clone()))
-}
-
-/// Calls `f` with the records of each experiment in turn.
-fn by_experiment(records: &[Record], f: impl Fn(&[Record])) {
-    records.chunk_by(|a, b| a.experiment == b.experiment).for_each(f);
 }

@@ -8,6 +8,7 @@
 use crate::adapter::{BikeshedHeader, Environment};
 use crate::error::{Error, expect};
 pub(crate) use crate::figure::{Figure, Trend};
+use crate::report::Screen;
 use crate::store::Record;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
@@ -21,7 +22,7 @@ pub(crate) trait Experiment {
     /// Everything it can measure under `plan`, in the order of its table.
     fn groups(&self, plan: &Plan) -> Vec<Group>;
     /// What `records` say about an open question, to be printed under their table.
-    fn verdict(&self, _records: &[Record]) -> Option<String> {
+    fn verdict(&self, _records: &[Record], _screen: &Screen) -> Option<String> {
         None
     }
 }
@@ -33,14 +34,44 @@ pub(crate) struct Plan {
     pub(crate) smoke: bool,
     /// As in the tour: no more runs than needed to see the picture.
     pub(crate) short: bool,
-    /// Whether to measure the other libraries too.
-    pub(crate) peers: bool,
+    /// Which other libraries to measure too.
+    pub(crate) peers: Others,
     /// Worker counts that replace the usual ones; empty for the usual ones.
     pub(crate) workers: Vec<usize>,
     /// Time for each configuration of each implementation.
     pub(crate) budget: Duration,
     /// The user's copy of Bikeshed's header.
     pub(crate) bikeshed: Option<Rc<BikeshedHeader>>,
+}
+
+/// Which libraries are measured beside ours.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Others {
+    #[default]
+    None,
+    /// The standard library, which everybody has.
+    Std,
+    /// All libraries that were compiled in, and programs in other languages.
+    All,
+}
+
+impl Others {
+    /// Returns whether to measure all of them.
+    pub(crate) fn all(self) -> bool {
+        self == Self::All
+    }
+
+    /// Returns whether to measure the standard library.
+    pub(crate) fn std(self) -> bool {
+        self != Self::None
+    }
+}
+
+impl From<bool> for Others {
+    /// All or none.
+    fn from(all: bool) -> Self {
+        if all { Self::All } else { Self::None }
+    }
 }
 
 impl Plan {

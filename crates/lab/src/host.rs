@@ -24,13 +24,17 @@ const BUSY_WORD: &str = "busy";
 /// Note on a figure: the hypervisor took that share of it.
 const STOLEN_WORD: &str = "stolen";
 
-/// Explains the words in `notes`, if any of them needs it.
-pub(crate) fn legend(notes: &[&str]) -> Option<String> {
+/// Returns whether `note` says that there were more threads than cores.
+pub(crate) fn is_crowd(note: &str) -> bool {
+    note.contains(" threads on ")
+}
+
+/// Explains the words in `notes`, if any of them needs it: a line each.
+pub(crate) fn legend(notes: &[&str]) -> Vec<String> {
     let has = |word: &str| notes.iter().any(|n| n.starts_with(word));
     let others = has(BUSY_WORD).then_some("busy: share of the machine that other processes used");
     let host = has(STOLEN_WORD).then_some("stolen: share of our time that the hypervisor took");
-    let lines: Vec<&str> = others.into_iter().chain(host).collect();
-    (!lines.is_empty()).then(|| lines.join("\n"))
+    others.into_iter().chain(host).map(str::to_owned).collect()
 }
 
 /// Returns the names and versions of the crates that were linked.

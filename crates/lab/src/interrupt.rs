@@ -1,68 +1,88 @@
-//! Ctrl-C: prints what there is and ends the process, or tells the running command to end.
+//! Signals that end the lab: SIGINT (Ctrl-C), SIGTERM, and SIGHUP, which comes when a terminal
+//! ends. A thread waits for them. It saves what there is, or tells the running command to end.
 
 use crate::error::{Error, input};
-use crate::store::Shared;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 
-/// Exit status after an interruption: 128 and the number of SIGINT.
-pub(crate) const INTERRUPTED: i32 = 130;
+/// The last signal that came; 0 for none.
+static LAST: AtomicU8 = AtomicU8::new(0);
 
-/// Installs a handler: an interruption prints the tables that `show` makes of what was not shown
-/// yet, and ends the process with status 130. It writes no file.
+/// Returns the name of a signal that ends the lab.
+pub(crate) fn name(signal: u8) -> &'static str {
+    match signal {
+        1 => "SIGHUP",
+        15 => "SIGTERM",
+        _ => "SIGINT",
+    }
+}
+
+/// Returns the error that ends a command which has seen its flag; see [`raise`].
+pub(crate) fn ended() -> Error {
+    Error::Ended(LAST.load(Ordering::Relaxed))
+}
+
+/// Calls `save` with the number of the first signal, and ends the process with the status of what
+/// `save` returns. Commands that measure cannot look at a flag in the midst of a run. A second
+/// signal ends the process at once: the terminal may accept nothing.
 ///
 /// # Errors
 /// The system refuses the handler.
-pub(crate) fn install(
-    store: Shared,
-    show: impl Fn(&[crate::store::Record]) + Send + 'static,
-) -> Result<(), Error> {
-    ctrlc::set_handler(move || {
-        let mut store = store.lock();
-        show(&store.take_unshown());
-        eprintln!("sateen: interrupted; the results so far are above, and no file was written");
-        std::process::exit(INTERRUPTED);
+pub(crate) fn install(save: impl FnOnce(u8) -> Error + Send + 'static) -> Result<(), Error> {
+    let mut save = Some(save);
+    let busy = Arc::new(AtomicBool::new(false));
+    end_if(&busy)?;
+    listen(move |signal| {
+        if let Some(save) = save.take() {
+            busy.store(true, Ordering::Relaxed);
+            let error = save(signal);
+            crate::report::note(&error.to_string());
+            std::process::exit(error.status().into());
+        }
     })
-    .map_err(|e| input(format!("cannot handle interrupts: {e}")))
 }
 
-/// Installs a handler: an interruption, or a request to end, sets `flag` and does nothing else. A
-/// second one ends the process.
+/// A signal sets `flag` and does nothing else. A second one ends the process: a thread that writes
+/// to a terminal which accepts nothing does not see the flag.
 ///
 /// # Errors
 /// The system refuses the handler.
 pub(crate) fn raise(flag: &Arc<AtomicBool>) -> Result<(), Error> {
     let raised = Arc::clone(flag);
-    let handler = move || {
-        if raised.swap(true, Ordering::Relaxed) {
-            std::process::exit(INTERRUPTED);
-        }
-    };
-    ctrlc::set_handler(handler).map_err(|e| input(format!("cannot handle interrupts: {e}")))?;
-    #[cfg(unix)]
-    on_signal(signal_hook::consts::SIGTERM, flag)?;
-    Ok(())
+    end_if(flag)?;
+    listen(move |signal| {
+        LAST.store(signal, Ordering::Relaxed);
+        raised.store(true, Ordering::Relaxed);
+    })
 }
 
-/// Installs a handler: the end of the terminal does the same, for commands that depend on a
-/// terminal.
+/// Ends the process in the signal's own handler if `busy` is set.
 ///
 /// # Errors
 /// The system refuses the handler.
-pub(crate) fn raise_at_hangup(flag: &Arc<AtomicBool>) -> Result<(), Error> {
+fn end_if(busy: &Arc<AtomicBool>) -> Result<(), Error> {
     #[cfg(unix)]
-    on_signal(signal_hook::consts::SIGHUP, flag)?;
-    let _ = flag;
+    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
+        let busy = Arc::clone(busy);
+        signal_hook::flag::register_conditional_shutdown(signal, 128 + signal, busy)
+            .map_err(|e| input(format!("cannot handle signals: {e}")))?;
+    }
+    let _ = busy;
     Ok(())
 }
 
 #[cfg(unix)]
-fn on_signal(signal: i32, flag: &Arc<AtomicBool>) -> Result<(), Error> {
-    use signal_hook::flag::{register, register_conditional_shutdown};
-    // A thread that writes to a terminal that accepts nothing does not see the flag.
-    let second = register_conditional_shutdown(signal, 128 + signal, Arc::clone(flag));
-    second
-        .and_then(|_| register(signal, Arc::clone(flag)))
-        .map(drop)
-        .map_err(|e| input(format!("cannot handle signal {signal}: {e}")))
+fn listen(mut f: impl FnMut(u8) + Send + 'static) -> Result<(), Error> {
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+    use signal_hook::iterator::Signals;
+    let fail = |e: std::io::Error| input(format!("cannot handle signals: {e}"));
+    let hangup = (!crate::proc::ignores(SIGHUP)).then_some(SIGHUP);
+    let mut signals = Signals::new([SIGINT, SIGTERM].into_iter().chain(hangup)).map_err(fail)?;
+    let wait = move || signals.forever().for_each(|signal| f(signal as u8));
+    std::thread::Builder::new().name("signals".to_owned()).spawn(wait).map(drop).map_err(fail)
+}
+
+#[cfg(not(unix))]
+fn listen(mut f: impl FnMut(u8) + Send + 'static) -> Result<(), Error> {
+    ctrlc::set_handler(move || f(2)).map_err(|e| input(format!("cannot handle interrupts: {e}")))
 }

@@ -4,7 +4,8 @@
 //! Below: everything. Above: nothing; it is a program, `sateen`. From the top down:
 //!
 //! * `cli`, `values`, `select`: what the user asks for. One line names what makes no sense.
-//! * `commands`: the subcommands.
+//! * `commands`: the subcommands; `pages`: manual and completions.
+//! * `measure`: a measurement from its start to its end, however it ends; `tour`: the short one.
 //! * `experiments`: what is measured, against the traits of `adapter`.
 //! * `flow`: the throttled worker queue at work: a load, a view of it, a filter.
 //! * `soak`: everything at once for a long time, with ledgers that must balance.
@@ -16,6 +17,7 @@
 //! * `blocks`: raw memory behind a safe interface, the only unsafe code.
 //! * `runner`, `turn`, `apart`, `crew`: repeated, interleaved runs.
 //! * `experiment`, `figure`, `store`, `stats`: experiments, their figures, runs and summaries.
+//! * `interrupt`, `error`: what ends the lab early, and with which status.
 //! * `report`, `published`: tables, JSON, diffs and plots, with the figures of others beside.
 //! * `host`, `proc`: the machine, and whether it is fit for a figure.
 //!
@@ -26,8 +28,7 @@
 //! * No implementation's threads live while another one is measured.
 //! * A file is written whole or not at all.
 //!
-//! Exit status: 0; 1 for a wrong result or a regression; 2 for bad input; 130 after Ctrl-C. How to
-//! add an experiment or a peer is in this crate's README.
+//! The exit statuses are in `error`. How to add an experiment or a peer is in this crate's README.
 
 #![deny(unsafe_code)]
 
@@ -47,7 +48,9 @@ mod figure;
 mod flow;
 mod host;
 mod interrupt;
+mod measure;
 mod ours;
+mod pages;
 mod peers;
 mod proc;
 mod published;
@@ -59,19 +62,19 @@ mod select;
 mod soak;
 mod stats;
 mod store;
+mod tour;
 mod turn;
 mod values;
 
-use std::io::Write;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
     match commands::execute() {
         Ok(()) => ExitCode::SUCCESS,
+        Err(error::Error::Gone) => ExitCode::SUCCESS,
         Err(e) => {
-            // Standard error may be gone.
-            let _ = writeln!(std::io::stderr(), "sateen: {e}");
-            e.exit_code()
+            report::note(&e.to_string());
+            ExitCode::from(e.status())
         }
     }
 }

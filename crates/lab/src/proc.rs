@@ -56,6 +56,10 @@ mod linux {
         })
     }
 
+    pub(crate) fn ignored_signals() -> Option<u64> {
+        Some(status()?.sigign)
+    }
+
     pub(crate) fn thread_ids() -> Option<Vec<i32>> {
         let tasks = Process::myself().ok()?.tasks().ok()?;
         Some(tasks.flatten().map(|task| task.tid).collect())
@@ -76,6 +80,7 @@ mod silent {
 
     unknown!(memory_map_limit: usize, available_memory: u64, own_memory: u64, cpu_model: String);
     unknown!(load: f64, cpu_ticks: CpuTicks, ticks_of_children: u64, holdings: Holdings);
+    unknown!(ignored_signals: u64);
 }
 
 #[cfg(target_os = "linux")]
@@ -106,6 +111,12 @@ pub(crate) use system::ticks_of_children;
 
 /// What this process holds.
 pub(crate) use system::holdings;
+
+/// Returns whether this process was started with `signal` ignored, as by `nohup`.
+#[cfg(unix)]
+pub(crate) fn ignores(signal: i32) -> bool {
+    system::ignored_signals().is_some_and(|set| set >> (signal - 1) & 1 == 1)
+}
 
 /// The system's numbers of this process's threads.
 #[cfg(target_os = "linux")]

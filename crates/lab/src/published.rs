@@ -2,6 +2,8 @@
 //!
 //! They are facts to print beside ours, not limits to meet. No other file holds them.
 
+use crate::report::tied;
+
 /// What one source says about one quantity.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Published {
@@ -241,7 +243,7 @@ impl Published {
         self.values[0].low
     }
 
-    /// Returns all values, as written in a cell of a table.
+    /// Returns all values in one line, which can be broken between two of them.
     pub(crate) fn text(&self) -> String {
         let one = |v: &Value| {
             let number = if v.low == v.high {
@@ -249,9 +251,10 @@ impl Published {
             } else {
                 format!("{}-{}", v.low, v.high)
             };
-            if v.who.is_empty() { number } else { format!("{} {number}", v.who) }
+            if v.who.is_empty() { number } else { tied(&format!("{} {number}", v.who)) }
         };
-        let separator = if self.values.iter().any(|v| v.who.is_empty()) { " / " } else { "\n" };
-        self.values.iter().map(one).collect::<Vec<_>>().join(separator)
+        let in_order = self.values.iter().any(|v| v.who.is_empty());
+        let all: Vec<String> = self.values.iter().map(one).collect();
+        if in_order { tied(&all.join(" / ")) } else { all.join("; ") }
     }
 }

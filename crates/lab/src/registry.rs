@@ -12,8 +12,8 @@
 //! This module depends on `adapter`, `ours` and `peers`, and none of them on it.
 
 /// `for_each!(T in ROW(PEERS) => EXPR)` evaluates `EXPR` once for each type of `ROW`, where `T`
-/// stands for the type: first ours, then, if `PEERS` is true, the standard library's and the other
-/// libraries', in the order of the row.
+/// stands for the type: first ours, then the standard library's and the other libraries', as far as
+/// `PEERS` says (an `Others`, or a `bool` for all or none), in the order of the row.
 ///
 /// Pools have no name of their own, so their rows hold one:
 /// `for_each!((P, name) in pools(…) => …)`.
@@ -199,16 +199,21 @@ macro_rules! for_each {
             type $T = $crate::ours::$($ours)::+;
             $do;
         })*
-        if $peers {
+        let others = $crate::experiment::Others::from($peers);
+        if others.std() {
             $({
                 type $T = $crate::peers::$($first)::+;
                 $do;
             })?
+        }
+        if others.all() {
             $(#[cfg(feature = "peers")]
             {
                 type $T = $crate::peers::$($peer)::+;
                 $do;
             })*
+        }
+        if others.std() {
             $({
                 type $T = $crate::peers::$($last)::+;
                 $do;
@@ -224,7 +229,7 @@ macro_rules! for_each {
             let $name = $our_name;
             $do;
         })*
-        if $peers {
+        if $crate::experiment::Others::from($peers).all() {
             $(#[cfg(feature = "peers")]
             {
                 type $T = $crate::peers::$($peer)::+;

@@ -9,7 +9,7 @@ use crate::apart;
 use crate::error::Error;
 use crate::experiment::{Experiment, Figure, Group, Plan, Subject};
 use crate::host::Watch;
-use crate::report::Progress;
+use crate::report::{Progress, note};
 use crate::select::Selection;
 use crate::store::{Record, Shared, identity};
 use crate::turn::{self, Quota};
@@ -119,6 +119,7 @@ impl Runner<'_> {
                     Err(Error::Input(text)) => {
                         return Err(Error::Input(format!("{label}: {text}")));
                     }
+                    Err(other) => return Err(other),
                 }
                 self.progress.step();
             }
@@ -132,15 +133,15 @@ impl Runner<'_> {
     }
 
     /// Prints a note, unless it was printed before.
-    fn say(&self, note: String) {
-        let note = Error::Absent(note).to_string();
+    fn say(&self, text: String) {
+        let text = Error::Absent(text).to_string();
         self.progress.suspend(|| {
-            let fresh = !self.said.borrow().contains(&note);
+            let fresh = !self.said.borrow().contains(&text);
             if fresh {
-                eprintln!("sateen: not measured: {note}");
+                note(&format!("not measured: {text}"));
             }
         });
-        self.said.borrow_mut().insert(note);
+        self.said.borrow_mut().insert(text);
     }
 
     /// Enters a record for each wanted figure of `subject`. Returns the records' indices by figure.

@@ -7,7 +7,7 @@ use std::process::Stdio;
 
 /// Runs without anybody to ask, as in a pipe.
 fn advise(args: &[&str]) -> String {
-    stdout(&[&["advise", "--smoke", "--no-questions"], args].concat())
+    stdout(&[&["advise", "--smoke", "--no-questions", "--columns", "200"], args].concat())
 }
 
 #[test]
@@ -22,7 +22,15 @@ fn each_tool_is_ranked_with_its_line() {
         (
             &["lock", "--threads", "3", "--section", "1us", "--between", "0", "--reads", "90%"],
             "3 threads, held for 1µs, 0ns between, 90 % reads",
-            &["rwlock", "std-rwlock", "mcs", "least/most served", "processor ns"],
+            &[
+                "rwlock",
+                "std-rwlock",
+                "mcs",
+                "least served",
+                "longest wait",
+                "processor",
+                "What that costs:",
+            ],
         ),
         (
             &["counter", "--total", "end"],

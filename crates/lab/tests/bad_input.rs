@@ -82,10 +82,14 @@ fn a_broken_base_is_refused() {
 
     assert_refused(&output(&["run", "--smoke", "--diff", arg(&base)]), arg(&base));
     let broken = [
-        (whole[..whole.len() / 2].to_owned(), "not JSON"),
+        (String::new(), "it is empty"),
+        (" \n".to_owned(), "it is empty"),
+        (whole[..whole.len() / 2].to_owned(), "it ends too early"),
+        ("not even JSON".to_owned(), "not JSON"),
+        (r#"{"schema": 0}"#.to_owned(), "schema 0 is not 1"),
         ("{}".to_owned(), "schema"),
         ("[1, 2]".to_owned(), "schema"),
-        (whole.replacen("\"schema\": 1", "\"schema\": 2", 1), "schema 2"),
+        (whole.replacen("\"schema\": 1", "\"schema\": 2", 1), "schema 2 is newer than 1"),
         (r#"{"schema": 1, "machine": {}}"#.to_owned(), "results"),
         (whole.replacen("\"units\"", "\"unit\"", 1), "units"),
     ];
@@ -97,6 +101,9 @@ fn a_broken_base_is_refused() {
         assert_refused(&output(&["diff", arg(&base), arg(&good)]), arg(&base));
         assert_refused(&output(&["diff", arg(&good), arg(&base)]), arg(&base));
     }
+    fs::write(&base, b"\xff\xfe\x00").expect("written");
+    assert_refused(&output(&["diff", arg(&base), arg(&good)]), "UTF-8");
+    assert_refused(&output(&["diff", arg(dir.path()), arg(&good)]), arg(dir.path()));
     fs::write(&base, r#"{"schema": 1, "machine": {}, "results": []}"#).expect("written");
     assert_refused(&output(&["diff", arg(&base), arg(&good)]), "no figure in common");
 }

@@ -199,7 +199,7 @@ mod signals {
 
     #[test]
     fn without_a_terminal_it_runs_until_it_is_told_to_end() {
-        for signal in [Signal::TERM, Signal::INT] {
+        for signal in [Signal::TERM, Signal::INT, Signal::HUP] {
             let (code, last) = after(signal, &[]);
             assert_eq!(code, Some(0), "{last}");
             assert!(last.starts_with("sent ") && last.contains(" = "), "{last}");
@@ -208,9 +208,11 @@ mod signals {
 
     #[test]
     fn an_interrupted_run_says_so_with_its_status() {
-        let (code, last) = after(Signal::INT, &["3600"]);
-        assert_eq!(code, Some(130), "{last}");
-        assert!(last.contains(" = "), "{last}");
+        for (signal, status) in [(Signal::INT, 130), (Signal::TERM, 143), (Signal::HUP, 129)] {
+            let (code, last) = after(signal, &["3600"]);
+            assert_eq!(code, Some(status), "{last}");
+            assert!(last.contains(" = "), "{last}");
+        }
     }
 }
 
@@ -311,7 +313,7 @@ fn input_and_output_may_be_gone() {
     assert!(String::from_utf8_lossy(&done.stderr).contains("cannot read standard input"));
     if cfg!(target_os = "linux") {
         let done = shell("echo x | \"$SATEEN\" flow --stdin --builtin hash >/dev/full");
-        assert_eq!(done.status.code(), Some(2));
+        assert_eq!(done.status.code(), Some(4));
         assert!(String::from_utf8_lossy(&done.stderr).contains("cannot write to standard output"));
     }
 }

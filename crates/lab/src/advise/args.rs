@@ -2,6 +2,7 @@
 
 use crate::experiments::counter::Total;
 use crate::experiments::pool::Shape;
+use crate::report::ViewArgs;
 use crate::values::{one_of, seconds, whole};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -17,42 +18,49 @@ const MOST_LIVE: u32 = 1_000_000;
 On a terminal, `advise` asks for what no option says. Elsewhere, and with --no-questions, TOOL
 must be given. Then `advise` assumes the rest and says so: as many threads as there are cores;
 sections of 50 ns and 0 % reads; a total that is read sometimes; blocks of 64 bytes that are
-given back at once, by the thread that took them.")]
+given back at once, by the thread that took them.
+
+Examples:
+  sateen advise                                                # asks
+  sateen advise lock --threads 8 --section 2us --reads 90
+  sateen advise counter --threads 8 --total sometimes
+  sateen advise pool --size 64 --lifetime long --frees same --threads 4")]
 pub(crate) struct AdviseArgs {
     /// What you need: lock, counter or pool
     #[arg(value_parser = tool)]
     pub(super) tool: Option<Tool>,
     /// Number of threads that use it at the same time
-    #[arg(long, value_name = "N", value_parser = threads)]
+    #[arg(long, value_name = "N", value_parser = threads, allow_negative_numbers = true)]
     pub(super) threads: Option<usize>,
     /// lock: how long it is held, such as 50ns or 2us
-    #[arg(long, value_name = "TIME", value_parser = time)]
+    #[arg(long, value_name = "TIME", value_parser = time, allow_negative_numbers = true)]
     pub(super) section: Option<Duration>,
     /// lock: time between a thread's sections (if not given, as long as a section, at least 50ns)
-    #[arg(long, value_name = "TIME", value_parser = time)]
+    #[arg(long, value_name = "TIME", value_parser = time, allow_negative_numbers = true)]
     pub(super) between: Option<Duration>,
     /// lock: percentage of sections that only read
-    #[arg(long, value_name = "PERCENT", value_parser = percent)]
+    #[arg(long, value_name = "PERCENT", value_parser = percent, allow_negative_numbers = true)]
     pub(super) reads: Option<usize>,
     /// counter: when the total is read: at the end, sometimes, or by each increment (end,
     /// sometimes, each)
     #[arg(long, value_name = "WHEN", value_parser = total)]
     pub(super) total: Option<Total>,
     /// pool: size of a block in bytes
-    #[arg(long, value_name = "BYTES", value_parser = size)]
+    #[arg(long, value_name = "BYTES", value_parser = size, allow_negative_numbers = true)]
     pub(super) size: Option<usize>,
     /// pool: blocks are given back at once, all together much later, or in the order taken (short,
     /// long, fifo)
     #[arg(long, value_name = "HOW", value_parser = lifetime)]
     pub(super) lifetime: Option<Shape>,
     /// pool: with --lifetime long, how many blocks a thread has at once (if not given, 100000)
-    #[arg(long, value_name = "N", value_parser = live)]
+    #[arg(long, value_name = "N", value_parser = live, allow_negative_numbers = true)]
     pub(super) live: Option<u32>,
     /// pool: which thread gives a block back: the one that took it, or another (same, other)
     #[arg(long, value_name = "WHO", value_parser = frees)]
     pub(super) frees: Option<Frees>,
     /// How long to measure in total
-    #[arg(long, value_name = "SECONDS", default_value = "5", value_parser = seconds)]
+    #[arg(long, value_name = "SECONDS", default_value = "5", value_parser = seconds,
+        allow_negative_numbers = true)]
     pub(super) seconds: Duration,
     /// Ask nothing, and assume what is not given
     #[arg(long)]
@@ -63,6 +71,8 @@ pub(crate) struct AdviseArgs {
     /// Take single, short runs: this shows that all works, and measures nothing
     #[arg(long)]
     pub(super) smoke: bool,
+    #[command(flatten)]
+    pub(super) view: ViewArgs,
 }
 
 /// A tool that the user can ask about.

@@ -3,29 +3,30 @@
 //!
 //! The context comes from options and questions (`context`, `answers`). The loops of the
 //! experiments measure all candidates in it for a few seconds, interleaved. `ranking` says which is
-//! first and how sure that is, and `lines` how to write it.
+//! first and how sure that is, `price` what else it costs, and `lines` how to write it.
 
 mod answers;
 mod args;
 mod context;
 mod lines;
+mod price;
 mod ranking;
 
 pub(crate) use args::AdviseArgs;
 
 use crate::error::{Error, input};
-use crate::experiment::{Experiment, Group, Plan};
+use crate::experiment::{Experiment, Group, Others, Plan};
+use crate::host;
+use crate::measure::{Outputs, Printer, Saved};
 use crate::report::json::Document;
-use crate::report::{Destination, Progress, STYLE, print, short};
-use crate::runner::Runner;
+use crate::report::verdict::{ENOUGH, Standing, times};
+use crate::report::{Format, Grid, Screen, Tint, csv, print, short, table};
 use crate::select::Selection;
-use crate::store::{Record, Shared};
-use crate::{host, interrupt};
+use crate::stats::Ratio;
+use crate::store::Record;
 use answers::Answers;
-use comfy_table::{CellAlignment, Table};
 use context::Context;
 use ranking::Ranking;
-use std::cell::RefCell;
 use std::io::{self, IsTerminal};
 
 /// The experiment that the records belong to.
@@ -59,52 +60,50 @@ pub(crate) fn run(args: &AdviseArgs) -> Result<(), Error> {
         Answers::of_nobody()
     };
     let context = Context::of(args, &mut answers)?;
-    let json = args.json.as_deref().map(Destination::check).transpose()?;
+    let outputs = Outputs::json(args.json.as_deref())?;
 
-    print(&[vec![host::summary()], host::complaints()].concat().join("\n"));
-    let assumed = answers.assumed();
-    print(&format!("advise: {}{assumed}", context.words()));
-    let (machine, records) = measure(&context, args)?;
-    print(&text(&context, &records)?);
-    json.map_or(Ok(()), |json| json.write(&Document::of(machine, &records).text()))
-}
-
-/// Returns the origin of the records, and the records of all candidates.
-fn measure(
-    context: &Context,
-    args: &AdviseArgs,
-) -> Result<(serde_json::Map<String, serde_json::Value>, Vec<Record>), Error> {
-    let store = Shared::default();
     let mut machine = host::provenance();
     machine.insert("context".to_owned(), context.words().into());
-    let asked = *context;
-    interrupt::install(store.clone(), move |records| {
-        if let Ok(text) = text(&asked, records) {
-            print(&text);
-        }
-    })?;
-    let groups = [context.group()];
+    let printer = Advisor { context, screen: Screen::of(args.view) };
+    let screen = printer.screen;
+    let saved = Saved::begin(machine, outputs, printer)?;
+    let mut head = vec![host::summary()];
+    head.extend(host::complaints());
+    head.push(format!("advise: {}{}", context.words(), answers.assumed()));
+    saved.print(|| screen.say(&head.join("\n")))?;
+
+    let groups = vec![context.group()];
     let candidates = groups[0].subjects.len().max(1) as u32;
     let budget = args.seconds / candidates;
-    let plan = Plan { smoke: args.smoke, peers: true, budget, ..Plan::default() };
-    let (selection, idle) = (Selection::default(), Progress::new(0));
-    let runner = Runner {
-        plan: &plan,
-        selection: &selection,
-        store: &store,
-        progress: &idle,
-        said: RefCell::default(),
-    };
-    let progress = Progress::new(runner.length(&groups));
-    let runner = Runner { progress: &progress, ..runner };
-    runner.run(&Advice, &groups)?;
-    progress.finish();
-    let records = store.lock().take_unshown();
-    Ok((machine, records))
+    let plan = Plan { smoke: args.smoke, peers: Others::All, budget, ..Plan::default() };
+    saved.run(&plan, &Selection::default(), &[(&Advice, groups)])?;
+    saved.end().map(drop)
 }
 
-/// Returns the ranking with its figures, the winner's declaration, and how sure the ranking is.
-fn text(context: &Context, records: &[Record]) -> Result<String, Error> {
+/// Prints the advice, once all candidates are measured.
+struct Advisor {
+    context: Context,
+    screen: Screen,
+}
+
+impl Printer for Advisor {
+    fn fresh(&self, _records: &[Record]) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn end(&self, document: &Document, records: &[Record]) -> Result<(), Error> {
+        match self.screen.format {
+            Format::Text => print(&text(&self.context, records, &self.screen)?),
+            Format::Csv => print(&format!("{}\n{}", csv::HEAD, csv::text(records))),
+            Format::Json => print(&document.text()),
+            Format::Markdown => print(&table::markdown(records)),
+        }
+    }
+}
+
+/// Returns the ranking with its figures, the winner's declaration, what it is bad at, and how sure
+/// the ranking is.
+fn text(context: &Context, records: &[Record], screen: &Screen) -> Result<String, Error> {
     // Time comes first in each group; a contest also has other figures.
     let case = records.first().map(|r| r.figure.case.clone()).unwrap_or_default();
     let times = records.iter().filter(|r| r.figure.case == case);
@@ -112,57 +111,71 @@ fn text(context: &Context, records: &[Record]) -> Result<String, Error> {
     let Some(winner) = ranking.rows().first() else {
         return Err(input("no candidate could be measured here"));
     };
-    let mut out = table(&ranking, records, &case);
-    match lines::of(winner.name, context.block()) {
-        Some(line) => out += &format!("\nTake {}: {}\n\n{}\n", winner.name, line.remark, line.code),
-        None => out += &format!("\nTake {}.\n", winner.name),
+    let mut out = ranks(&ranking, records, &case, screen);
+    // Declarations are code: only the words around them are broken.
+    let mut say = |line: &str| out += &format!("\n{}", screen.wrapped(line, 2));
+    let line = lines::of(winner.name, context.block());
+    match &line {
+        Some(line) => say(&format!("Take {}: {}", winner.name, line.remark)),
+        None => say(&format!("Take {}.", winner.name)),
     }
-    out += &format!("\n{}", ranking.how_sure());
+    price::words(winner.name, records, &case).iter().for_each(|line| say(line));
+    if let Some(line) = line {
+        out += &format!("\n\n{}\n", line.code);
+    }
+    let mut say = |line: &str| out += &format!("\n{}", screen.wrapped(line, 2));
+    say(&ranking.how_sure());
     let notes: Vec<&str> =
         records.first().map_or(Vec::new(), |r| r.notes.iter().map(String::as_str).collect());
     if !notes.is_empty() {
-        out += &format!("\nThe machine was not quite fit for it: {}.", notes.join("; "));
+        say(&format!("The machine was not quite fit for it: {}.", notes.join("; ")));
     }
     let cores = host::cores();
     if context.threads() > cores {
-        out += &format!(
-            "\nWith more threads than cores, the order is that of threads that take turns on \
+        say(&format!(
+            "With more threads than cores, the order is that of threads that take turns on \
              {cores} core{}. On a machine with a core for each thread, ask again.",
             host::plural(cores)
-        );
+        ));
     }
     Ok(out)
 }
 
-fn table(ranking: &Ranking, records: &[Record], case: &str) -> String {
-    let others = [("-cpu", "processor ns"), ("-fairness", "least/most served")];
-    let value = |name: &str, suffix: &str| {
-        let case = format!("{case}{suffix}");
-        let same = |r: &&Record| r.implementation == name && r.figure.case == case;
-        records.iter().find(same).and_then(Record::summary).map(|s| short(s.median))
-    };
-    let shown: Vec<_> = others
-        .into_iter()
-        .filter(|(suffix, _)| ranking.rows().iter().any(|row| value(row.name, suffix).is_some()))
+fn ranks(ranking: &Ranking, records: &[Record], case: &str, screen: &Screen) -> String {
+    let shown: Vec<&price::Side> = price::SIDES
+        .iter()
+        .filter(|side| ranking.rows().iter().any(|r| side.value(r.name, records, case).is_some()))
         .collect();
-    let mut table = Table::new();
-    table.load_style(STYLE);
-    let mut header = vec!["".to_owned(), "candidate".to_owned(), "ns".to_owned()];
-    header.extend(["by first", "95 % interval"].map(str::to_owned));
-    header.extend(shown.iter().map(|(_, title)| (*title).to_owned()));
-    table.set_header(header);
+    let mut head = vec!["", "candidate", "ns"];
+    head.extend(shown.iter().map(|side| side.title));
+    head.push("beside the first");
+    let mut grid = Grid::new(&head, 2..3 + shown.len());
     for (rank, row) in ranking.rows().iter().enumerate() {
         let mut cells = vec![format!("{}", rank + 1), row.name.to_owned(), short(row.median)];
-        cells.extend(row.behind.map_or([String::new(), String::new()], |r| {
-            [format!("{:.2}", r.value), format!("{:.2} to {:.2}", r.low, r.high)]
-        }));
-        cells.extend(shown.iter().map(|(suffix, _)| value(row.name, suffix).unwrap_or_default()));
-        table.add_row(cells);
+        let value = |side: &&price::Side| side.value(row.name, records, case);
+        cells.extend(shown.iter().map(|s| value(s).map_or(String::new(), |v| s.words(v))));
+        let beside = row.behind.filter(|_| ranking.runs() >= ENOUGH).map(|r| {
+            // How many times better, as all verdicts.
+            let gain = Ratio { value: 1.0 / r.value, low: 1.0 / r.high, high: 1.0 / r.low };
+            let standing = Standing::of(&gain);
+            let interval = format!("{:.2} to {:.2}", r.low, r.high);
+            let words = match standing {
+                Standing::Ahead => format!("{} faster ({interval})", times(gain.value)),
+                Standing::Even => format!("as fast ({interval})"),
+                Standing::Behind => format!("{} slower ({interval})", times(r.value)),
+            };
+            (words.replace('\u{a0}', " "), standing.tint())
+        });
+        let (words, tint) = beside.unwrap_or((String::new(), Tint::Plain));
+        cells.push(words);
+        grid.add(cells, tint, Vec::new());
     }
-    for index in 2..5 + shown.len() {
-        if let Some(column) = table.column_mut(index) {
-            column.set_cell_alignment(CellAlignment::Right);
-        }
+    let mut out = grid.fitted(2, screen);
+    let legend = "ns: nanoseconds by use, less is better. In brackets: 95 % interval of the time \
+                  by that of the first; equal if it holds 1.";
+    out += &format!("\n{}", screen.wrapped(legend, 2));
+    for side in shown {
+        out += &format!("\n{}", screen.wrapped(&format!("{}: {}", side.title, side.meaning), 2));
     }
-    table.to_string()
+    out + "\n"
 }

@@ -48,6 +48,11 @@ impl Ranking {
         &self.rows
     }
 
+    /// Returns the fewest runs of a candidate.
+    pub(super) fn runs(&self) -> usize {
+        self.runs
+    }
+
     /// Says in sentences how sure the ranking is.
     pub(super) fn how_sure(&self) -> String {
         let Some((first, others)) = self.rows.split_first() else { return String::new() };

@@ -3,30 +3,34 @@
 mod machine;
 
 use crate::costs::Costs;
+use crate::error::Error;
 use crate::host;
 use crate::report::print;
 
 /// Prints the report.
-pub(crate) fn run() {
-    print(&host::summary());
+///
+/// # Errors
+/// Standard output cannot be written.
+pub(crate) fn run() -> Result<(), Error> {
+    print(&host::summary())?;
     let facts = machine::facts();
     let costs = rows(&Costs::measure());
     let named = facts.iter().map(|fact| fact.what).chain(costs.iter().map(|cost| cost.0));
     let width = named.map(str::len).max().unwrap_or(0);
     let mut lost = host::complaints();
     for fact in facts {
-        print(&format!("  {:width$}  {}", fact.what, fact.value));
+        print(&format!("  {:width$}  {}", fact.what, fact.value))?;
         lost.extend(fact.lost.map(str::to_owned));
     }
-    print("\nCosts");
+    print("\nCosts")?;
     for (what, nanoseconds) in costs {
-        print(&format!("  {what:width$}  {}", words(nanoseconds)));
+        print(&format!("  {what:width$}  {}", words(nanoseconds)))?;
     }
     if lost.is_empty() {
-        print("\nNothing is lost on this machine.");
+        print("\nNothing is lost on this machine.")
     } else {
-        print("\nWhat is lost");
-        lost.iter().for_each(|sentence| print(&format!("  * {sentence}")));
+        let lines = lost.iter().map(|sentence| format!("\n  * {sentence}"));
+        print(&format!("\nWhat is lost{}", lines.collect::<String>()))
     }
 }
 

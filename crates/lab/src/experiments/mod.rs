@@ -22,28 +22,28 @@ mod wake;
 
 use crate::experiment::Experiment;
 
-/// Returns all experiments, in the order of the tour.
+/// Returns all experiments, in the order of `list` and the tour: first what a newcomer knows.
 pub(crate) fn all() -> Vec<Box<dyn Experiment>> {
     vec![
-        Box::new(deque::Deques),
         Box::new(forkjoin::ForkJoins),
         Box::new(skynet::Skynet),
         Box::new(skynet::Skynet100k),
         Box::new(skynet::Skynet10k),
-        Box::new(switch::Switch),
-        Box::new(fiber::Fiber),
-        Box::new(counter::Counter),
+        Box::new(channel::Channel),
         Box::new(lock::Lock),
-        Box::new(listqueue::ListQueue),
+        Box::new(counter::Counter),
         Box::new(pool::Pools),
         Box::new(queue::Queues),
-        Box::new(channel::Channel),
-        Box::new(throttle::Throttles),
-        Box::new(flow::Flow),
-        Box::new(shed::Shed),
+        Box::new(listqueue::ListQueue),
+        Box::new(fiber::Fiber),
+        Box::new(switch::Switch),
         Box::new(wake::Wake),
         Box::new(dispatch::Dispatch),
         Box::new(idle::Idle),
+        Box::new(shed::Shed),
+        Box::new(throttle::Throttles),
+        Box::new(flow::Flow),
+        Box::new(deque::Deques),
         Box::new(rayon::Rayon),
     ]
 }

@@ -59,7 +59,7 @@ impl Experiment for Rayon {
 
     fn groups(&self, plan: &Plan) -> Vec<Group> {
         // Cargo builds both programs, for which it may need a network, so only on request.
-        if !plan.peers {
+        if !plan.peers.all() {
             return Vec::new();
         }
         let workers = plan.workers_or(&[1, 2, 8]);

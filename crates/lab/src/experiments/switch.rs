@@ -60,9 +60,9 @@ fn group(plan: &Plan, way: Way, workers: usize) -> Group {
     };
     // Whatever the number of workers, only two tasks run.
     let mut group = Group::new(workers.min(2), vec![figure]);
-    let hops = plan.size(100_000, 100);
+    let hops = plan.size(if plan.short { 10_000 } else { 100_000 }, 100);
     for_each!(T in turns(plan.peers) => add::<T>(&mut group, way, workers, hops));
-    if plan.peers {
+    if plan.peers.all() {
         let values = |ns: &[f64], job: &Job| vec![ns[0] / job.size as f64];
         let job = Job { case: "", workers, size: hops, check: hops, values };
         peers::add_programs(&mut group, &[case], job);

@@ -63,7 +63,7 @@ impl Experiment for Throttles {
                 }),
                 ThrottleClock::Shared => add_shared(&mut group, checks),
             }
-            if plan.peers {
+            if plan.peers.all() {
                 peers::add_throttles(&mut group, clock, checks);
             }
             group

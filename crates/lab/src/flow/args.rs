@@ -33,7 +33,13 @@ a view to play with. The exit status is 0 if every item that was sent was receiv
 queue or was dropped. Otherwise it is 1.
 
 With --stdin, one sender sends the lines of standard input instead, and `flow` prints the
-workers' results."
+workers' results.
+
+Examples:
+  sateen flow 8 100k 125k 8            # 8 threads, 8 queues; a view to play with
+  sateen flow 8 100k 125k 8 10         # the same for ten seconds, in lines
+  sateen flow profile
+  tail -f log | sateen flow --stdin --exec 'jq -c .time' --threads 4 --ordered"
 )]
 pub(crate) struct FlowArgs {
     #[command(subcommand)]

@@ -2,7 +2,7 @@
 
 use super::units::{grouped, per_second, time};
 use super::watch::{Look, Rates};
-use crate::error::{Error, input};
+use crate::error::{Error, input, unwritten};
 use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -117,7 +117,7 @@ impl Csv {
     fn write(&mut self, line: &str) -> Result<(), Error> {
         // One call, so that a reader never sees half a line.
         let written = self.file.write_all(format!("{line}\n").as_bytes());
-        written.map_err(|e| input(format!("cannot write `{}`: {e}", self.path.display())))
+        written.map_err(|e| unwritten(&format!("`{}`", self.path.display()), &e))
     }
 }
 

@@ -22,7 +22,6 @@ use args::{ClockKind, Goal, Policy, Settings};
 use lines::Csv;
 use load::Load;
 use sateen_flow::{Overflow, WorkerQueue, WorkerQueueBuilder};
-use std::io::Write;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -95,10 +94,13 @@ fn numbers(
     interrupt::raise(&stop)?;
     let load = Load::start(settings)?;
     if duration.is_none() && csv.is_none() && view::is_possible() {
-        interrupt::raise_at_hangup(&stop)?;
         let title = Title { threads: settings.threads, rest: settings.words() };
         if view::show(&load, &title, &stop) {
-            return finish(load, None);
+            return match finish(load, None) {
+                // The terminal is gone, which ends the view like `q`.
+                Err(Error::Output(_)) => Err(Error::Gone),
+                other => other,
+            };
         }
     }
     report::print(&format!(
@@ -106,32 +108,34 @@ fn numbers(
         settings.words(),
         units::per_second(settings.send_rate),
         units::per_second(settings.receive_rate)
-    ));
+    ))?;
     let start = Instant::now();
     let (mut before, mut next) = (Look::default(), LINE);
     let end = duration.unwrap_or(Duration::MAX);
-    let mut stopped = false;
-    while start.elapsed() < end && !stopped {
+    let (mut stopped, mut written) = (false, Ok(()));
+    while start.elapsed() < end && !stopped && written.is_ok() {
         let left = next.min(end).saturating_sub(start.elapsed());
         if left.is_zero() {
             let look = load.look();
             let rates = Rates::between(&before, &look);
-            report::print(&lines::line(&look, &rates));
-            if let Some(csv) = &mut csv {
-                csv.add(&look, &rates)?;
-            }
+            let in_file = csv.as_mut().map_or(Ok(()), |csv| csv.add(&look, &rates));
+            written = report::print(&lines::line(&look, &rates)).and(in_file);
             (before, next) = (look, next + LINE);
         }
         thread::sleep(left.min(GLANCE));
         stopped = stop.load(Ordering::Relaxed);
     }
+    if written.is_err() {
+        // What was done until then is said, as far as that goes.
+        return match finish(load, None) {
+            Err(lost @ Error::Wrong(_)) => Err(lost),
+            _ => written,
+        };
+    }
     finish(load, csv.map(|csv| (csv, before)))?;
     // Without a duration nothing else ends the run.
     if stopped && duration.is_some() {
-        let why = "sateen: interrupted; the summary is of what was done until then";
-        // The output may be gone.
-        let _ = writeln!(std::io::stderr(), "{why}");
-        std::process::exit(interrupt::INTERRUPTED);
+        return Err(interrupt::ended());
     }
     Ok(())
 }
@@ -143,6 +147,5 @@ fn finish(load: Load, csv: Option<(Csv, Look)>) -> Result<(), Error> {
         csv.add(&end, &Rates::between(&before, &end))?;
     }
     lines::judge(&end)?;
-    report::print(&lines::summary(&end));
-    Ok(())
+    report::print(&lines::summary(&end))
 }

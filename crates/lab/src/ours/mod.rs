@@ -12,10 +12,14 @@ mod skynet;
 pub(crate) mod tasks;
 pub(crate) mod turns;
 
-use crate::adapter::{OURS, STAGES, STRATEGY};
+use crate::adapter::{LockKind, OURS, STAGES, STRATEGY};
 pub(crate) use locks::{LOCK_FREE, RawKind};
 pub(crate) use runtime::scheduled;
 pub(crate) use skynet::join as skynet_join;
+
+/// What a user of ours gets who chooses nothing: they are compared with peers.
+pub(crate) const DEFAULTS: [&str; 4] =
+    [OURS, STRATEGY, <locks::Mutex as LockKind>::NAME, <locks::RwLock as LockKind>::NAME];
 
 /// Returns whether `implementation` is one of ours.
 pub(crate) fn is_ours(implementation: &str) -> bool {

@@ -1,7 +1,16 @@
 //! New figures against old ones.
 
+use super::csv;
 use super::json::{Document, Metric};
+use super::screen::{Format, Screen, TIE, Tint};
+use super::verdict::{self, Counted, ENOUGH, Standing, phrase, words_for};
 use crate::error::{Error, input};
+use crate::stats::Ratio;
+use serde_json::{Value, json};
+
+/// Figures of two processes differ more than runs of one: their memory lies elsewhere. Intervals
+/// are wider by this part on both sides.
+const BETWEEN_PROCESSES: f64 = 0.03;
 
 /// One figure that both documents have.
 struct Change<'a> {
@@ -18,6 +27,33 @@ impl Change<'_> {
     /// Returns how many times worse the new figure is; below 1 if it is better.
     fn worsening(&self) -> f64 {
         if self.base.trend == "higher-is-better" { 1.0 / self.ratio() } else { self.ratio() }
+    }
+
+    /// Returns how many times better the new figure is, with an interval from the deviations of
+    /// both; `None` if there were too few runs.
+    fn gain(&self) -> Option<Ratio> {
+        let value = 1.0 / self.worsening();
+        let enough = self.base.runs.min(self.new.runs) >= ENOUGH;
+        if !enough || !value.is_finite() || value <= 0.0 {
+            return None;
+        }
+        // The relative error of a median, by that of a mean.
+        let error = |m: &Metric| 1.2533 * m.sd / m.mean.abs() / (m.runs as f64).sqrt();
+        let (was, is) = (error(self.base), error(self.new));
+        let spread = 1.96 * was.hypot(is) + BETWEEN_PROCESSES;
+        spread.is_finite().then(|| Ratio {
+            value,
+            low: value * (-spread).exp(),
+            high: value * spread.exp(),
+        })
+    }
+
+    /// Returns the verdict in words; empty without an interval.
+    fn verdict(&self) -> (String, Tint) {
+        let Some(gain) = self.gain() else { return (String::new(), Tint::Plain) };
+        let case = self.new.id.split('/').nth(1).unwrap_or_default();
+        let words = words_for(case, &self.new.units);
+        (phrase(&gain, words, "before"), Standing::of(&gain).tint())
     }
 }
 
@@ -43,27 +79,57 @@ fn changes<'a>(base: &'a Document, new: &'a Document) -> Result<Vec<Change<'a>>,
     Ok(found)
 }
 
-/// Returns `new unit = ratio x base unit` for each figure in common, under its identity, and then
-/// what to know before believing it.
+/// Returns `new unit = ratio x base unit` for each figure in common, under its identity, with a
+/// verdict in words, then what to know before believing it, and a summary. Or the same in another
+/// form.
 ///
 /// # Errors
 /// See [`changes`].
-pub(crate) fn text(base: &Document, new: &Document) -> Result<String, Error> {
+pub(crate) fn text(base: &Document, new: &Document, screen: &Screen) -> Result<String, Error> {
     let changes = changes(base, new)?;
+    match screen.format {
+        Format::Text => {}
+        Format::Csv => return Ok(as_csv(&changes)),
+        Format::Json => return Ok(as_json(&changes)),
+        Format::Markdown => return Ok(as_markdown(&changes) + &notes(base, new, changes.len())),
+    }
     let mut out = String::new();
     for change in &changes {
         let (base, new, units) = (change.base, change.new, &change.new.units);
         out += &format!("{}:\n", new.id);
-        out += &format!(
-            "  {:.2} {units} = {:.2} x {:.2} {units}\n",
+        let first = format!(
+            "  {:.2} {units} = {:.2} x {:.2} {units}",
             new.value,
             change.ratio(),
             base.value
         );
+        let (words, tint) = change.verdict();
+        let rest = if words.is_empty() { words } else { format!(", {words}") };
+        let line = screen.wrapped(&format!("{first}{rest}"), 2);
+        match line.strip_prefix(&first) {
+            Some(rest) => out += &format!("{first}{}\n", screen.tinted(rest, tint)),
+            None => out += &format!("{line}\n"),
+        }
     }
-    let missing = new.metrics().count() - changes.len();
+    out += &screen.wrapped(&notes(base, new, changes.len()), 2);
+    let counted = changes.iter().filter_map(|change| {
+        let (figure, words) = (change.new.id.clone(), change.verdict().0);
+        Some(Counted { figure, words, gain: change.gain()? })
+    });
+    Ok(out + &verdict::summary(counted.collect(), "New against base", screen))
+}
+
+/// Returns what to know before believing a comparison of `common` figures, a line each.
+fn notes(base: &Document, new: &Document, common: usize) -> String {
+    let mut out = String::new();
+    let missing = new.metrics().count() - common;
     if missing > 0 {
         out += &format!("note: {missing} figures are not in the base\n");
+    }
+    for (name, document) in [("base", base), ("new", new)] {
+        if let Some(why) = document.machine_text("partial") {
+            out += &format!("note: the {name} is partial: {why}\n");
+        }
     }
     for key in ["cpu", "sizes", "profile", "rustc", "kernel"] {
         let (was, is) = (base.machine_text(key), new.machine_text(key));
@@ -72,7 +138,55 @@ pub(crate) fn text(base: &Document, new: &Document) -> Result<String, Error> {
             out += &format!("note: {key} differs: base {}, new {}\n", show(was), show(is));
         }
     }
-    Ok(out)
+    out
+}
+
+const HEAD: [&str; 8] = ["id", "unit", "trend", "base", "new", "ratio", "times_better", "verdict"];
+
+fn fields(change: &Change<'_>) -> [String; 8] {
+    let Change { base, new } = change;
+    [
+        new.id.clone(),
+        new.units.clone(),
+        new.trend.clone(),
+        base.value.to_string(),
+        new.value.to_string(),
+        format!("{:.4}", change.ratio()),
+        change.gain().map_or(String::new(), |gain| format!("{:.4}", gain.value)),
+        change.verdict().0.replace(TIE, " "),
+    ]
+}
+
+fn as_csv(changes: &[Change<'_>]) -> String {
+    let head = csv::line(&HEAD.map(str::to_owned));
+    changes.iter().fold(head, |out, change| out + &csv::line(&fields(change)))
+}
+
+fn as_json(changes: &[Change<'_>]) -> String {
+    let one = |change: &Change<'_>| {
+        let gain = change.gain();
+        json!({
+            "id": change.new.id,
+            "units": change.new.units,
+            "trend": change.new.trend,
+            "base": change.base.value,
+            "new": change.new.value,
+            "ratio": change.ratio(),
+            "times_better": gain.map(|g| g.value),
+            "times_better_low": gain.map(|g| g.low),
+            "times_better_high": gain.map(|g| g.high),
+            "verdict": change.verdict().0.replace(TIE, " "),
+        })
+    };
+    format!("{:#}", Value::Array(changes.iter().map(one).collect()))
+}
+
+fn as_markdown(changes: &[Change<'_>]) -> String {
+    let mut out = format!("| {} |\n|---|---|---|---:|---:|---:|---:|---|\n", HEAD.join(" | "));
+    for change in changes {
+        out += &format!("| {} |\n", fields(change).join(" | "));
+    }
+    out + "\n"
 }
 
 /// Fails if any figure is worse by more than the factor `threshold`.
@@ -89,4 +203,38 @@ pub(crate) fn judge(base: &Document, new: &Document, threshold: f64) -> Result<(
         return Ok(());
     }
     Err(Error::Wrong(format!("worse by more than {threshold}: {}", worse.join(", "))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn metric(value: f64, sd: f64) -> Metric {
+        Metric {
+            id: "x/time/sateen/w1".to_owned(),
+            name: "time".to_owned(),
+            value,
+            units: "ns".to_owned(),
+            trend: "lower-is-better".to_owned(),
+            best: value,
+            worst: value,
+            mean: value,
+            median: value,
+            sd,
+            runs: 16,
+            ..Metric::default()
+        }
+    }
+
+    #[test]
+    fn a_tenth_is_seen_and_noise_is_not() {
+        let words = |base: f64, new: f64, sd: f64| {
+            let (base, new) = (metric(base, sd), metric(new, sd));
+            Change { base: &base, new: &new }.verdict().0.replace(TIE, " ")
+        };
+        assert_eq!(words(100.0, 110.0, 2.0), "1.1 × slower than before");
+        assert_eq!(words(100.0, 50.0, 2.0), "2.0 × faster than before");
+        assert_eq!(words(100.0, 102.0, 2.0), "as fast as before");
+        assert_eq!(words(100.0, 110.0, 20.0), "as fast as before");
+    }
 }

@@ -23,7 +23,7 @@ pub(crate) struct Section {
 }
 
 /// One figure.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Metric {
     pub(crate) id: String,
     pub(crate) name: String,
@@ -53,9 +53,18 @@ impl Document {
     /// # Errors
     /// The text is not JSON, or has another layout; the error is the reason.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
-        let value: Value = serde_json::from_str(text).map_err(|e| format!("not JSON ({e})"))?;
+        if text.trim().is_empty() {
+            return Err("it is empty".to_owned());
+        }
+        let value: Value = serde_json::from_str(text).map_err(|e| match e.is_eof() {
+            true => format!("not JSON: it ends too early ({e})"),
+            false => format!("not JSON ({e})"),
+        })?;
         match value.get("schema").and_then(Value::as_u64) {
             Some(s) if s == u64::from(SCHEMA) => {}
+            Some(s) if s > u64::from(SCHEMA) => {
+                return Err(format!("schema {s} is newer than {SCHEMA}, which this lab reads"));
+            }
             Some(s) => return Err(format!("schema {s} is not {SCHEMA}")),
             None => return Err("not a results file of the lab (no `schema`)".to_owned()),
         }

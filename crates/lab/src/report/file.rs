@@ -1,6 +1,6 @@
 //! Files that are either whole or absent.
 
-use crate::error::{Error, input};
+use crate::error::{Error, input, unwritten};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -58,7 +58,7 @@ impl Destination {
     /// # Errors
     /// The system's reason, with the path; the temporary file is removed.
     pub(crate) fn write(&self, text: &str) -> Result<(), Error> {
-        let fail = |e| input(format!("cannot write `{}`: {e}", self.path.display()));
+        let fail = |e| unwritten(&format!("`{}`", self.path.display()), &e);
         if self.direct {
             return fs::write(&self.path, text).map_err(fail);
         }

@@ -1,35 +1,44 @@
 //! Everything that leaves the lab: tables, lines, JSON, diffs, plots, progress.
 
+pub(crate) mod csv;
 pub(crate) mod diff;
 mod document;
 mod file;
+mod grid;
 pub(crate) mod json;
+mod legend;
 pub(crate) mod lines;
 pub(crate) mod plot;
 mod progress;
-pub(crate) mod ratios;
+mod screen;
 pub(crate) mod table;
+pub(crate) mod verdict;
 
 pub(crate) use file::Destination;
+pub(crate) use grid::Grid;
+pub(crate) use legend::{Said, text as legend};
 pub(crate) use progress::Progress;
+pub(crate) use screen::{Format, Screen, Tint, ViewArgs, tied};
 
-use comfy_table::{LineStyle, TableStyle};
+use crate::error::{Error, unwritten};
 use std::io::{self, Write};
 
-/// Rules above, below and under the head; only the alignment separates columns.
-pub(crate) const STYLE: TableStyle = TableStyle::new()
-    .top_border(LineStyle::none().fill('─').junction('─'))
-    .header_separator(LineStyle::none().fill('─').junction('─'))
-    .bottom_border(LineStyle::none().fill('─').junction('─'));
-
-/// Writes `text` and a line end to standard output. If the reader has gone away (`sateen list |
-/// head`), ends the process quietly.
-pub(crate) fn print(text: &str) {
+/// Writes `text` and a line end to standard output.
+///
+/// # Errors
+/// [`Error::Gone`] if the reader has gone away (`sateen list | head`), else [`Error::Output`].
+pub(crate) fn print(text: &str) -> Result<(), Error> {
     let mut out = io::stdout().lock();
     let written = writeln!(out, "{}", text.trim_end_matches('\n')).and_then(|()| out.flush());
-    if written.is_err() {
-        std::process::exit(0);
-    }
+    written.map_err(|e| match e.kind() {
+        io::ErrorKind::BrokenPipe => Error::Gone,
+        _ => unwritten("to standard output", &e),
+    })
+}
+
+/// Writes a line to standard error, which may be gone.
+pub(crate) fn note(text: &str) {
+    let _ = writeln!(io::stderr(), "sateen: {text}");
 }
 
 /// Writes a figure with as many digits as are worth reading.

@@ -2,6 +2,7 @@
 
 mod law;
 
+use crate::error::Error;
 use crate::experiment::Trend;
 use crate::host;
 use crate::report::print;
@@ -65,14 +66,16 @@ fn workers_of(config: &str) -> Option<(usize, &str)> {
 }
 
 /// Prints how the figures in `records` scale. Returns whether there was any.
-pub(crate) fn report(records: &[Record]) -> bool {
+///
+/// # Errors
+/// Standard output cannot be written.
+pub(crate) fn report(records: &[Record]) -> Result<bool, Error> {
     let all = series(records);
     let cores = host::cores();
     for (name, series) in &all {
-        print(&format!("\n{name}"));
-        print(&text(series, cores));
+        print(&format!("\n{name}\n{}", text(series, cores)))?;
     }
-    !all.is_empty()
+    Ok(!all.is_empty())
 }
 
 fn text(series: &Series, cores: usize) -> String {

@@ -12,9 +12,15 @@ const MOST_WORKERS: usize = 256;
 
 /// `sateen soak`.
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  sateen soak --minutes 60
+  sateen soak --minutes 10 --faults all --seed 7
+  sateen soak --only channels,locks")]
 pub(crate) struct SoakArgs {
     /// How many minutes to run, such as 0.5 or 60
-    #[arg(long, value_name = "MINUTES", default_value = "1", value_parser = minutes)]
+    #[arg(long, value_name = "MINUTES", default_value = "1", value_parser = minutes,
+        allow_negative_numbers = true)]
     minutes: Duration,
     /// Seed of the random numbers that choose sizes, orders and faults
     #[arg(long, value_name = "SEED", default_value_t = 1)]

@@ -21,10 +21,10 @@ pub(crate) use args::SoakArgs;
 
 use crate::error::{Error, expect, input};
 use crate::proc::{Holdings, holdings};
+use crate::report::{Grid, Screen, Tint, ViewArgs};
 use crate::{interrupt, report};
 use activities::Activity;
 use args::Settings;
-use comfy_table::Table;
 use faults::{Faults, Kind};
 use ledger::Ledger;
 use sateen::{Runtime, policy};
@@ -75,15 +75,18 @@ pub(crate) fn run(args: &SoakArgs) -> Result<(), Error> {
     let struck = faults.words();
     drop(faults);
     let held = holdings().unwrap_or_default();
-    print_ledgers(&jobs, start.elapsed());
-    report::print(&format!("{worlds} worlds; at the end {}", held.words()));
+    print_ledgers(&jobs, start.elapsed())?;
+    report::print(&format!("{worlds} worlds; at the end {}", held.words()))?;
     if worlds > WARM {
-        report::print(&format!("after {WARM} worlds {}", warm.words()));
+        report::print(&format!("after {WARM} worlds {}", warm.words()))?;
     }
     if !struck.is_empty() {
-        report::print(&format!("faults: {struck}"));
+        report::print(&format!("faults: {struck}"))?;
     }
-    if worlds > WARM { flat(warm, held) } else { Ok(()) }
+    if worlds > WARM {
+        flat(warm, held)?;
+    }
+    if stopped.load(Relaxed) { Err(interrupt::ended()) } else { Ok(()) }
 }
 
 /// An activity with its ledger.
@@ -168,10 +171,9 @@ fn flat(before: Holdings, after: Holdings) -> Result<(), Error> {
     Ok(())
 }
 
-fn print_ledgers(jobs: &[Job], time: Duration) {
-    let mut table = Table::new();
-    table.load_style(comfy_table::TableStyle::default());
-    table.set_header(["activity", "operations", "a second", "items made", "destroyed"]);
+fn print_ledgers(jobs: &[Job], time: Duration) -> Result<(), Error> {
+    let head = ["activity", "operations", "a second", "items made", "destroyed"];
+    let mut table = Grid::new(&head, 1..head.len());
     let mut sums = [0_u64; 3];
     let row = |name: &str, [operations, made, destroyed]: [u64; 3]| {
         let rate = operations as f64 / time.as_secs_f64();
@@ -187,8 +189,8 @@ fn print_ledgers(jobs: &[Job], time: Duration) {
         let [made, destroyed] = job.ledger.items();
         let counts = [job.ledger.operations(), made, destroyed];
         sums.iter_mut().zip(counts).for_each(|(sum, count)| *sum += count);
-        table.add_row(row(job.name, counts));
+        table.add(row(job.name, counts).into(), Tint::Plain, Vec::new());
     }
-    table.add_row(row("all", sums));
-    report::print(&table.to_string());
+    table.add(row("all", sums).into(), Tint::Plain, Vec::new());
+    report::print(&table.text(&Screen::of(ViewArgs::default())))
 }

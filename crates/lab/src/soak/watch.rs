@@ -1,6 +1,7 @@
 //! Notices an activity that makes no progress: a wake-up was lost, or something waits for ever.
 
 use super::Job;
+use crate::report::note;
 use sateen::Runtime;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::thread;
@@ -48,8 +49,8 @@ impl Watch {
 
 fn stuck(job: &Job, runtime: &Runtime) -> ! {
     let stats = runtime.stats();
-    eprintln!(
-        "sateen: {} made no progress for {} s after {} operations; \
+    note(&format!(
+        "{} made no progress for {} s after {} operations; \
          {} of {} workers sleep, {} search",
         job.name,
         STUCK.as_secs(),
@@ -57,7 +58,7 @@ fn stuck(job: &Job, runtime: &Runtime) -> ! {
         stats.sleeping,
         runtime.workers(),
         stats.searching,
-    );
-    eprintln!("{}", runtime.report());
+    ));
+    note(&format!("what waits for what:\n{}", runtime.report()));
     std::process::exit(1);
 }

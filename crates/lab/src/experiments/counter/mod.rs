@@ -14,6 +14,7 @@ use crate::crew;
 use crate::error::{Error, expect};
 use crate::experiment::{Experiment, Figure, Group, Plan, Run, Trend};
 use crate::registry::for_each;
+use crate::report::Screen;
 use crate::store::Record;
 use solutions::{Atomic, LocalThenAtomic, Locked, NaiveSpin, Striped, YieldingSpin};
 use std::time::Duration;
@@ -67,8 +68,8 @@ impl Experiment for Counter {
         CASES.into_iter().flat_map(of).collect()
     }
 
-    fn verdict(&self, records: &[Record]) -> Option<String> {
-        ranking::text(records)
+    fn verdict(&self, records: &[Record], screen: &Screen) -> Option<String> {
+        Some(screen.wrapped(&ranking::text(records)?, 2))
     }
 }
 

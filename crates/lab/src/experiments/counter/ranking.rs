@@ -40,8 +40,8 @@ pub(super) fn text(records: &[Record]) -> Option<String> {
     (!out.is_empty()).then(|| {
         format!(
             "Two published rankings contradict each other. The table beside: an adaptive mutex is \
-             slower than an exclusively taken\nreader-writer lock and than an atomic. An article \
-             by its author, five days before: it is faster than that lock, and\nthan a spinlock. \
+             slower than an exclusively taken reader-writer lock and than an atomic. An article \
+             by its author, five days before: it is faster than that lock, and than a spinlock. \
              Here, at {config}:{out}"
         )
     })

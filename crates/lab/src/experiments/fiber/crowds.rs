@@ -33,7 +33,7 @@ pub(super) fn million(plan: &Plan, workers: usize) -> Group {
     let fits = proc::available_memory().map_or(MILLION, |bytes| bytes / 2 / ROOM_OF_ONE);
     let size = wanted.min(fits).max(1);
     for_each!(C in crowds(plan.peers) => add_million::<C>(&mut group, workers, size));
-    if plan.peers {
+    if plan.peers.all() {
         let values = |v: &[f64], job: &Job| vec![scaled(v[0] / 1e9, job.size), v[1]];
         let job = Job { case: "", workers, size, check: size, values };
         peers::add_programs(&mut group, &["million"], job);
@@ -91,7 +91,7 @@ pub(super) fn skew(plan: &Plan, workers: usize) -> Group {
     }
     let size = plan.size(10_000, 20);
     for_each!(C in crowds(plan.peers) => add_skew::<C>(&mut group, workers, size));
-    if plan.peers {
+    if plan.peers.all() {
         let values = |v: &[f64], job: &Job| vec![efficiency(v[0], job.size, job.workers)];
         let job = Job { case: "", workers, size, check: size, values };
         peers::add_programs(&mut group, &["skew"], job);

@@ -29,7 +29,7 @@ pub(super) fn group(plan: &Plan, workers: usize) -> Group {
     for_each!(C in crowds(plan.peers) => add::<C>(&mut group, workers, sleepers, longest));
     // Programs sleep for as long whatever the number of sleepers, so they take no part in a smoke
     // run.
-    if plan.peers && !plan.smoke {
+    if plan.peers.all() && !plan.smoke {
         let values = |nanoseconds: &[f64], _: &Job| nanoseconds.iter().map(|ns| ns / 1e3).collect();
         let job = Job { case: "", workers, size: sleepers, check: sleepers, values };
         peers::add_programs(&mut group, &["sleepers"], job);

@@ -11,6 +11,7 @@ mod matmul;
 mod nqueens;
 mod slices;
 mod sort;
+mod speedup;
 mod tiny;
 mod tree;
 
@@ -19,6 +20,8 @@ use crate::error::{Error, input};
 use crate::experiment::{Experiment, Figure, Group, Plan, Session, Trend};
 use crate::host::{cores, plural};
 use crate::registry::for_each;
+use crate::report::Screen;
+use crate::store::Record;
 use sateen_base::os::process_cpu_time;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
@@ -52,6 +55,10 @@ impl Experiment for ForkJoins {
         groups.extend(slices::groups(plan, &workers));
         groups.extend(sort::groups(plan, &workers));
         groups
+    }
+
+    fn verdict(&self, records: &[Record], screen: &Screen) -> Option<String> {
+        Some(screen.wrapped(&speedup::text(records)?, 2))
     }
 }
 
@@ -152,8 +159,9 @@ pub(crate) fn groups<P: Program + Sync>(
             figures.push(figure("-cpu", format!("processor {}", case.title), description));
         }
         let (mut group, cpu) = (Group::new(workers, figures), case.cpu);
-        // More workers than cores are for those who ask for them.
-        group.in_tour = workers <= cores().max(2);
+        // More workers than cores are for those who ask for them, and the other programs too.
+        let shown = ["fib", "nqueens", "for-skewed"].contains(&case.case);
+        group.in_tour = shown && workers <= cores().max(2);
         if case.serial && workers == 1 {
             let data = Rc::clone(&data);
             group.add(SERIAL, move || Ok(Serial { data: data.get(), cpu }));

@@ -32,7 +32,9 @@ impl Asked {
         let (case, config) = (self.case(), format!("t{}", self.threads));
         let contest =
             Contest { threads: self.threads, section, reads: self.reads, window: self.window };
-        let mut group = Group::new(self.threads, figures(&case, &config, self.threads, &section));
+        let mut all = figures(&case, &config, self.threads, &section);
+        all.push(shared::longest(&case, &config, self.threads));
+        let mut group = Group::new(self.threads, all);
         for_each!(L in shared_locks(true) => shared::add::<L>(&mut group, contest));
         if self.reads > 0 {
             for_each!(L in read_write_locks(true) => shared::add::<L>(&mut group, contest));

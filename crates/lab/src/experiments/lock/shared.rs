@@ -87,6 +87,12 @@ pub(super) fn figures(case: &str, config: &str, threads: usize, section: &Sectio
     ]
 }
 
+/// Returns the figure of the last value of a contest.
+pub(super) fn longest(case: &str, config: &str, threads: usize) -> Figure {
+    let what = "the longest of the waits that were timed".to_owned();
+    figure(format!("{case}-longest"), config.to_owned(), threads, what)
+}
+
 /// Adds a contest for `L`.
 pub(super) fn add<L: SharedLockKind>(group: &mut Group, contest: Contest) {
     group.add(L::NAME, move || Ok(Run(move || contest.values::<L>())));
@@ -118,7 +124,7 @@ struct Outcome {
 }
 
 impl Contest {
-    /// Makes one run. Returns the values of [`figures`].
+    /// Makes one run. Returns the values of [`figures`], and then the longest wait.
     pub(super) fn values<L: SharedLockKind>(&self) -> Result<Vec<f64>, Error> {
         let outcome = self.run::<L>()?;
         let all = outcome.shares.iter().sum::<u64>() as f64;
@@ -131,6 +137,7 @@ impl Contest {
             least / most,
             quantile(&waits, 0.999),
             outcome.cpu.as_nanos() as f64 / all,
+            waits.last().copied().unwrap_or(0.0),
         ])
     }
 

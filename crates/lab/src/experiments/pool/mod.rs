@@ -17,6 +17,7 @@ use crate::adapter::{BLOCK, Pool};
 use crate::experiment::{Experiment, Figure, Group, Plan, Trend};
 use crate::host::plural;
 use crate::registry::for_each;
+use crate::report::Screen;
 use crate::store::Record;
 pub(crate) use asked::Asked;
 use bench::{Alone, Bench, Case, Counted, Timed};
@@ -61,8 +62,8 @@ impl Experiment for Pools {
         groups
     }
 
-    fn verdict(&self, records: &[Record]) -> Option<String> {
-        order::verdict(records)
+    fn verdict(&self, records: &[Record], screen: &Screen) -> Option<String> {
+        Some(screen.wrapped(&order::verdict(records)?, 2))
     }
 }
 
@@ -119,7 +120,7 @@ fn timed(plan: &Plan, case: Case) -> Group {
         _ => false,
     };
     for_each!((P, name) in pools(plan.peers) => add_timed::<P>(&mut group, name, case));
-    if case.shape == Shape::Short && case.threads == 1 && plan.peers {
+    if case.shape == Shape::Short && case.threads == 1 && plan.peers.all() {
         // A pool that one thread can have for itself.
         for_each!((P, name) in lone_pools(true) => {
             if name == "slab-unshared" {
@@ -146,7 +147,7 @@ fn alone(plan: &Plan, case: Case) -> Group {
 fn rules(plan: &Plan, mut group: Group, case: &Case) -> Group {
     group.warmups = 0;
     let most = match case.threads {
-        _ if plan.short => 2,
+        _ if plan.short => 3,
         1 => 10,
         2 => 4,
         _ => 3,

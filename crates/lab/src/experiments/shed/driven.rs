@@ -225,8 +225,7 @@ pub(super) fn starved(plan: &Plan) -> Group {
     };
     let mut group = Group::new(1, vec![figure]);
     group.warmups = 0;
-    group.min_runs = if plan.short { 1 } else { 3 };
-    group.max_runs = Some(group.min_runs);
+    (group.min_runs, group.max_runs, group.in_tour) = (3, Some(3), false);
     let watched = plan.size(WATCHED, Duration::from_millis(40));
     group.add(OURS, move || {
         let (runtime, executed) = (runtime(2)?, Arc::<Executed>::default());

@@ -2,21 +2,17 @@
 
 use crate::adapter::OURS;
 use crate::published;
-use crate::report::STYLE;
+use crate::report::{Grid, Screen, Tint};
 use crate::store::Record;
-use comfy_table::{CellAlignment, Table};
 
 /// The tests, each a step beyond the one before. Only we have the last two.
 const STEPS: [&str; 7] = ["A", "B", "C", "D", "E", "F", "G"];
 
 /// Returns tasks a second and the gain over the step before, for each configuration and
 /// implementation with which a step and the one before were measured.
-pub(super) fn table(records: &[Record]) -> Option<String> {
-    let mut table = Table::new();
-    table.load_style(STYLE);
-    let mut header = vec!["M tasks a second".to_owned(), String::new()];
-    header.extend(STEPS.map(str::to_owned));
-    table.set_header(header);
+pub(super) fn table(records: &[Record], screen: &Screen) -> Option<String> {
+    let head = [&["", ""][..], &STEPS].concat();
+    let mut table = Grid::new(&head, 2..head.len());
     let mut any = false;
     for (config, implementation) in rows(records) {
         let of = |name: &str| STEPS.map(|step| rate(records, step, name, config));
@@ -30,18 +26,15 @@ pub(super) fn table(records: &[Record]) -> Option<String> {
             continue;
         }
         any = true;
-        table.add_row(cells(config, implementation, own, before));
+        table.add(cells(config, implementation, own, before), Tint::Plain, Vec::new());
         let published = STEPS.map(|step| Some(published::lookup("shed", step, config)?.first()));
         if implementation == OURS && published.iter().any(Option::is_some) {
-            table.add_row(cells(config, "published", published, published));
+            let cells = cells(config, "published", published, published);
+            table.add(cells, Tint::Plain, Vec::new());
         }
     }
-    for index in 2..2 + STEPS.len() {
-        if let Some(column) = table.column_mut(index) {
-            column.set_cell_alignment(CellAlignment::Right);
-        }
-    }
-    any.then(|| format!("Each step, and its gain over the one before:\n{table}"))
+    let title = "Millions of tasks a second by step, and each step's gain over the one before:";
+    any.then(|| format!("{}\n{}", screen.wrapped(title, 0), table.fitted(2, screen)))
 }
 
 /// Returns configurations with their implementations, each in the order of first appearance.

@@ -18,11 +18,11 @@ pub(super) fn groups(plan: &Plan) -> Vec<Group> {
         let work = Rc::new(Work::new(case, case.size(plan)));
         for workers in plan.workers_or(&[1, 2]) {
             let mut group = Group::new(workers, vec![case.figure(workers)]);
-            group.in_tour = case == Case::Frame;
+            group.in_tour = false;
             for_each!(S in scopes(plan.peers) => byhand::add::<S>(&mut group, workers, &work));
             spinning::add(&mut group, workers, &work);
             driven::add(&mut group, workers, &work);
-            if plan.peers {
+            if plan.peers.all() {
                 add_programs(&mut group, workers, &work);
             }
             groups.push(group);

@@ -19,6 +19,7 @@ mod throughput;
 mod work;
 
 use crate::experiment::{Experiment, Group, Plan};
+use crate::report::Screen;
 use crate::store::Record;
 
 /// The experiment `shed`.
@@ -45,7 +46,7 @@ impl Experiment for Shed {
         groups
     }
 
-    fn verdict(&self, records: &[Record]) -> Option<String> {
-        gains::table(records)
+    fn verdict(&self, records: &[Record], screen: &Screen) -> Option<String> {
+        gains::table(records, screen)
     }
 }

@@ -147,6 +147,7 @@ pub(super) fn single(plan: &Plan) -> Group {
             .to_owned(),
     };
     let mut group = Group::new(1, vec![figure]);
+    group.in_tour = false;
     let tasks = plan.size(1_000_000, 1000);
     group.add(OURS, move || Single::open(tasks));
     group

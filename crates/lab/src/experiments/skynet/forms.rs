@@ -57,7 +57,7 @@ pub(super) fn groups(plan: &Plan, leaves: u64, counted: &str) -> Vec<Group> {
             let mut group = group(case.name, workers, "leaf", counted, case.what);
             let form = case.form;
             for_each!(T in policies(plan.peers) => add::<T>(&mut group, workers, form, leaves));
-            if plan.peers {
+            if plan.peers.all() {
                 let job = Job {
                     case: "",
                     workers,

@@ -5,7 +5,8 @@ mod work;
 
 use super::args::{Settings, Work};
 use super::load::{WithClock, limit, with_clock};
-use crate::error::{Error, input};
+use crate::error::{Error, input, unwritten};
+use crate::interrupt;
 use sateen::sync::Semaphore;
 use sateen_flow::{Clock, Throttle};
 use sink::Sink;
@@ -72,6 +73,13 @@ impl<R: BufRead, W: Write + Send + 'static> WithClock for Filter<'_, R, W> {
         let sender = queue.sender();
         let mut throttle = Throttle::new(limit(settings.send_rate)?, clock);
 
+        let (last, all) = (Arc::clone(&sink), Arc::clone(&worker));
+        interrupt::install(move |signal| {
+            // Reading may never end. Of the lines so far, those that are done come out.
+            let total = all.total().unwrap_or_default();
+            let written = last.finish(total.as_bytes());
+            written.map_or_else(|e| unwritten("to standard output", &e), |()| Error::Ended(signal))
+        })?;
         let mut number = 0;
         let read = loop {
             let mut bytes = Vec::new();
@@ -104,7 +112,7 @@ impl<R: BufRead, W: Write + Send + 'static> WithClock for Filter<'_, R, W> {
         match sink.finish(worker.total().unwrap_or_default().as_bytes()) {
             // A reader that leaves is not an error.
             Err(e) if e.kind() == ErrorKind::BrokenPipe => return Ok(()),
-            other => other.map_err(|e| input(format!("cannot write to standard output: {e}")))?,
+            other => other.map_err(|e| unwritten("to standard output", &e))?,
         }
         read.map_err(|e| input(format!("cannot read standard input: {e}")))?;
         if through != number {

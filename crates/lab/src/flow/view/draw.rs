@@ -59,7 +59,7 @@ pub(in super::super) fn draw(
     self::queues(frame, queues, look);
     self::workers(frame, workers, &rates, wanted.slow);
     self::waits(frame, waits, look);
-    frame.render_widget(help(), keys);
+    frame.render_widget(help(keys.width), keys);
 }
 
 /// Returns the two lines below the title: what is wanted, and what is.
@@ -230,25 +230,41 @@ fn waits(frame: &mut Frame<'_>, area: Rect, look: &Look) {
     frame.render_widget(Paragraph::new(lines.to_vec()).block(block), area);
 }
 
-fn help() -> Line<'static> {
-    let all = [
-        ("↑↓", "send rate"),
-        ("→←", "receive rate"),
-        ("p", "pause"),
-        ("s S", "one more, one less slow handler"),
-        ("q", "end"),
+/// Keys and what they do, in the longest words that fit into `width`.
+fn help(width: u16) -> Line<'static> {
+    const KEYS: [&str; 5] = ["↑↓", "→←", "p", "s S", "q"];
+    const WORDS: [[&str; 5]; 3] = [
+        ["send rate", "receive rate", "pause", "one more, one less slow handler", "end"],
+        ["send rate", "receive rate", "pause", "slow handlers", "end"],
+        ["send", "receive", "pause", "slow", "end"],
     ];
-    let mut spans = Vec::with_capacity(2 * all.len());
-    for (key, what) in all {
-        spans.push(Span::from(format!(" {key} ")).black().on_gray());
-        spans.push(Span::from(format!(" {what}  ")));
-    }
-    Line::from(spans)
+    let line = |words: [&'static str; 5], after: &'static str| {
+        let pairs = KEYS.into_iter().zip(words);
+        let spans = pairs.flat_map(|(key, what)| {
+            let key = Span::from(format!(" {key} ")).black().on_gray();
+            [key, Span::from(format!(" {what}{after}"))]
+        });
+        Line::from(spans.collect::<Vec<_>>())
+    };
+    let lines = WORDS.map(|words| line(words, "  "));
+    let fitting = lines.into_iter().find(|line| line.width() <= usize::from(width));
+    fitting.unwrap_or_else(|| line(WORDS[2], ""))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_keys_fit_the_smallest_view() {
+        for width in SMALLEST.0..200 {
+            let line = help(width);
+            assert!(line.width() <= usize::from(width), "{width}: {line}");
+            assert!(line.to_string().contains(" end"), "{line}");
+        }
+        assert!(help(80).to_string().contains("slow handlers"));
+        assert!(help(100).to_string().contains("one more, one less slow handler"));
+    }
 
     #[test]
     fn axes_end_at_round_numbers() {

@@ -130,7 +130,7 @@ pub(super) fn place_and_profile() -> Vec<String> {
 
 /// How long a compiler may take.
 fn announce(name: &str) {
-    eprintln!("sateen: building {name}, which happens only once");
+    crate::report::note(&format!("building {name}, which happens only once"));
 }
 
 /// Runs a compiler in `folder`.

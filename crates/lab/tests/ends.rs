@@ -1,0 +1,165 @@
+//! How the program ends when it cannot go on: signals, a full disk, a reader that leaves.
+#![cfg(unix)]
+
+mod common;
+
+use common::{arg, sateen};
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+use std::fs;
+use std::io::{BufRead, BufReader, Read};
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+fn results(path: &Path) -> Value {
+    serde_json::from_str(&fs::read_to_string(path).expect("a results file")).expect("JSON")
+}
+
+/// The first table comes soon; the idle figures then take many seconds.
+const LONG: [&str; 5] = ["run", "idle", "^lock/uncontended-empty/ttas/", "--budget", "0.01"];
+
+#[test]
+fn a_signal_prints_and_writes_what_there_is() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let signals = [(Signal::INT, 130), (Signal::TERM, 143), (Signal::HUP, 129)];
+    for (signal, status) in signals {
+        let json = dir.path().join(format!("{status}.json"));
+        let mut command = sateen(&[&LONG[..], &["--json", arg(&json)]].concat());
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().expect("the program starts");
+        let mut lines = BufReader::new(child.stdout.take().expect("piped"));
+        let mut text = String::new();
+        while !text.contains("uncontended-empty/t1") {
+            assert!(lines.read_line(&mut text).expect("readable") > 0, "it ended: {text}");
+        }
+        kill_process(Pid::from_child(&child), signal).expect("it runs");
+        lines.read_to_string(&mut text).expect("readable");
+        assert_eq!(child.wait().expect("it ends").code(), Some(status), "{text}");
+        let mut errors = String::new();
+        child.stderr.take().expect("piped").read_to_string(&mut errors).expect("readable");
+        assert!(errors.contains("ended it early") && errors.contains("partial"), "{errors}");
+        let document = results(&json);
+        let partial = document["machine"]["partial"].as_str().expect("a reason");
+        assert!(partial.starts_with("SIG"), "{partial}");
+        let first = &document["results"][0]["metrics"][0]["id"];
+        assert_eq!(first, "lock/uncontended-empty/ttas/t1", "{document}");
+    }
+}
+
+/// A parent that ignores hang-ups, as `nohup` does, wants the program to go on.
+#[cfg(target_os = "linux")]
+#[test]
+fn an_ignored_hangup_stays_ignored() {
+    let script = "trap '' HUP; exec \"$SATEEN\" flow 1 100 100 1 1.5";
+    let mut command = Command::new("sh");
+    command.args(["-c", script]).env("SATEEN", env!("CARGO_BIN_EXE_sateen"));
+    let mut child = command.stdout(Stdio::piped()).spawn().expect("a shell");
+    let mut lines = BufReader::new(child.stdout.take().expect("piped"));
+    let mut text = String::new();
+    lines.read_line(&mut text).expect("readable");
+    kill_process(Pid::from_child(&child), Signal::HUP).expect("it runs");
+    lines.read_to_string(&mut text).expect("readable");
+    assert!(child.wait().expect("it ends").success(), "{text}");
+    assert!(text.contains(" = received"), "{text}");
+}
+
+fn shell(script: &str, file: &Path) -> Output {
+    let mut command = Command::new("sh");
+    command.args(["-c", script]).env("SATEEN", env!("CARGO_BIN_EXE_sateen")).env("FILE", file);
+    command.output().expect("a shell")
+}
+
+/// Requires status 4 and a line that says why.
+fn assert_unwritten(done: &Output, what: &str) {
+    let errors = String::from_utf8_lossy(&done.stderr);
+    assert_eq!(done.status.code(), Some(4), "{what}: {errors}");
+    assert!(errors.contains("cannot write"), "{what}: {errors}");
+    assert!(errors.contains("No space left") || errors.contains("os error"), "{what}: {errors}");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_is_an_error() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let json = dir.path().join("good.json");
+    let run = "run --smoke deque/pair";
+    let done = shell(&format!("\"$SATEEN\" {run} --json \"$FILE\""), &json);
+    assert!(done.status.success());
+    let commands = [
+        "list",
+        "--help",
+        "run --help",
+        "--version",
+        run,
+        "run --smoke deque/pair --brief",
+        "run --smoke deque/pair --format json",
+        "tour --smoke",
+        "scale forkjoin/fib/sateen/ --smoke --workers 1,2",
+        "diff \"$FILE\" \"$FILE\"",
+        "advise counter --smoke --no-questions",
+        "flow 1 100 100 1 0.2",
+        "doctor",
+        "man",
+        "completions bash",
+    ];
+    for command in commands {
+        let done = shell(&format!("\"$SATEEN\" {command} > /dev/full"), &json);
+        assert_unwritten(&done, command);
+        assert_eq!(String::from_utf8_lossy(&done.stderr).lines().count(), 1, "{command}");
+    }
+    // Nobody hears why, and still the status says it.
+    let done = shell("\"$SATEEN\" list > /dev/full 2> /dev/full", &json);
+    assert_eq!(done.status.code(), Some(4));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_saves_what_was_measured() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let json = dir.path().join("out.json");
+    let run = "\"$SATEEN\" run --smoke forkjoin/fib deque/pair --brief --json";
+    let done = shell(&format!("{run} \"$FILE\" > /dev/full"), &json);
+    assert_eq!(done.status.code(), Some(4));
+    let document = results(&json);
+    assert!(document["machine"]["partial"].as_str().is_some_and(|p| p.contains("output")));
+    assert_eq!(document["results"].as_array().map(Vec::len), Some(1), "only the first: {document}");
+    // The file is what cannot be written: the figures are printed.
+    let done = shell(&format!("{run} /dev/full"), &json);
+    assert_unwritten(&done, "a full device");
+    assert!(String::from_utf8_lossy(&done.stdout).contains("deque/pair-pushpop1/sateen/w1 "));
+}
+
+#[test]
+fn a_reader_that_leaves_is_no_error() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let json = dir.path().join("out.json");
+    let commands = ["list", "--help", "man", "completions zsh", "run --smoke --brief deque/pair"];
+    for command in commands {
+        let script = format!("(\"$SATEEN\" {command}; echo $? >&2) | true");
+        let done = shell(&script, &json);
+        assert_eq!(String::from_utf8_lossy(&done.stderr), "0\n", "{command}");
+    }
+    // With a file to write it goes on to the end.
+    let run = "\"$SATEEN\" run --smoke --brief forkjoin/fib deque/pair --json \"$FILE\"";
+    let done = shell(&format!("({run}; echo $? >&2) | true"), &json);
+    assert_eq!(String::from_utf8_lossy(&done.stderr), "0\n");
+    let document = results(&json);
+    assert!(document["machine"]["partial"].is_null(), "{document}");
+    assert_eq!(document["results"].as_array().map(Vec::len), Some(2), "{document}");
+}
+
+/// A signal ends a filter whose input never ends, and the lines that are done come out.
+#[test]
+fn a_filter_that_waits_for_input_can_be_ended() {
+    let mut command = sateen(&["flow", "--stdin", "--builtin", "count"]);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().expect("the program starts");
+    let mut input = child.stdin.take().expect("piped");
+    std::io::Write::write_all(&mut input, b"one\ntwo three\n").expect("it reads");
+    std::thread::sleep(std::time::Duration::from_millis(500));
+    kill_process(Pid::from_child(&child), Signal::TERM).expect("it runs");
+    let done = child.wait_with_output().expect("it ends");
+    assert_eq!(done.status.code(), Some(143));
+    assert_eq!(String::from_utf8_lossy(&done.stdout), "2 3 14\n");
+    drop(input);
+}
