@@ -66,11 +66,18 @@ where
 {
     let min = producer.min_len().max(1);
     let max = producer.max_len().max(min);
-    Lazy::at_least(min).run::<Part<P, C>>(Rest { len, min, max, producer, consumer })
+    Lazy::at_least(min).run::<Part<P, C>>(Rest { at: 0, len, min, max, producer, consumer })
 }
+
+/// Parts are cut at multiples of so many items, from the first of the source on. So a part of a
+/// slice begins at a cache line if the slice does: vectors of items lie within one line, and no two
+/// workers write to one.
+const ALIGNED: usize = 64;
 
 /// Items that nobody has begun.
 struct Rest<P, C> {
+    /// How many items of the source lie before them.
+    at: usize,
     len: usize,
     /// The least items of a folder.
     min: usize,
@@ -86,6 +93,17 @@ impl<P, C> Rest<P, C> {
     fn most_for(&self, room: usize) -> usize {
         let tail = self.len.saturating_sub(room);
         if tail > 0 && tail < self.min { self.len } else { room }
+    }
+
+    /// Rounds `count` down to an aligned end, unless that is much less, or less than a folder must
+    /// get.
+    #[inline]
+    fn aligned(&self, count: usize) -> usize {
+        if count < ALIGNED * 2 {
+            return count;
+        }
+        let aligned = count - self.at.wrapping_add(count) % ALIGNED;
+        if aligned < self.min { count } else { aligned }
     }
 }
 
@@ -181,7 +199,8 @@ impl<P: Producer, C: Consumer<P::Item>> Piece for Part<P, C> {
             Some(open) if open.room > 0 => open.room,
             _ => rest.max,
         };
-        wanted.min(rest.most_for(room)).min(rest.len)
+        let count = wanted.min(rest.most_for(room));
+        if count < rest.len { rest.aligned(count) } else { rest.len }
     }
 
     #[inline]
@@ -191,7 +210,7 @@ impl<P: Producer, C: Consumer<P::Item>> Piece for Part<P, C> {
         count: usize,
     ) -> (Self::State, Option<Self::Rest>) {
         let room = state.open.as_ref().map_or(0, |open| rest.most_for(open.room));
-        let Rest { len, min, max, producer, mut consumer } = rest;
+        let Rest { at, len, min, max, producer, mut consumer } = rest;
         if let Some(open) = &mut state.open {
             if open.room > 0 && consumer.extend_folder(&mut open.folder, count) {
                 open.room = room.saturating_sub(count);
@@ -203,7 +222,8 @@ impl<P: Producer, C: Consumer<P::Item>> Piece for Part<P, C> {
         let State { done, open, in_blocks } = state;
         let Some(Open { folder, room, seam }) = open else {
             let state = State { done, open, in_blocks };
-            return Self::work_anew(state, Rest { len, min, max, producer, consumer }, count);
+            let rest = Rest { at, len, min, max, producer, consumer };
+            return Self::work_anew(state, rest, count);
         };
         if count == len {
             let folder = producer.fold_with(folder);
@@ -211,19 +231,21 @@ impl<P: Producer, C: Consumer<P::Item>> Piece for Part<P, C> {
         }
         let (now, producer) = producer.split_at(count);
         let folder = now.fold_with(folder);
-        let rest = Rest { len: len - count, min, max, producer, consumer };
+        let (at, len) = (at.wrapping_add(count), len - count);
+        let rest = Rest { at, len, min, max, producer, consumer };
         let rest = (!folder.full()).then_some(rest);
         (State { done, open: Some(Open { folder, room, seam }), in_blocks }, rest)
     }
 
     #[inline]
     fn halve(rest: Self::Rest) -> (Self::Rest, C::Reducer, Self::Rest) {
-        let Rest { len, min, max, producer, consumer } = rest;
-        let middle = len / 2;
+        let middle = rest.aligned(rest.len / 2);
+        let Rest { at, len, min, max, producer, consumer } = rest;
         let (left, right) = producer.split_at(middle);
         let (first, second, reducer) = consumer.split_at(middle);
-        let a = Rest { len: middle, min, max, producer: left, consumer: first };
-        (a, reducer, Rest { len: len - middle, min, max, producer: right, consumer: second })
+        let a = Rest { at, len: middle, min, max, producer: left, consumer: first };
+        let (at, len) = (at.wrapping_add(middle), len - middle);
+        (a, reducer, Rest { at, len, min, max, producer: right, consumer: second })
     }
 
     #[inline]
@@ -265,7 +287,7 @@ impl<P: Producer, C: Consumer<P::Item>> Part<P, C> {
         count: usize,
     ) -> Worked<P::Item, P, C> {
         let room = rest.most_for(rest.max).saturating_sub(count);
-        let Rest { len, min, max, producer, consumer } = rest;
+        let Rest { at, len, min, max, producer, consumer } = rest;
         let State { done, in_blocks, .. } = state;
         let open =
             |folder, seam| State { done, open: Some(Open { folder, room, seam }), in_blocks };
@@ -278,7 +300,8 @@ impl<P: Producer, C: Consumer<P::Item>> Part<P, C> {
         let (now, producer) = producer.split_at(count);
         let (first, consumer, seam) = consumer.split_at(count);
         let folder = now.fold_with(first.into_folder());
-        let rest = Rest { len: len - count, min, max, producer, consumer };
+        let (at, len) = (at.wrapping_add(count), len - count);
+        let rest = Rest { at, len, min, max, producer, consumer };
         let rest = (!folder.full()).then_some(rest);
         (open(folder, Some(seam)), rest)
     }
