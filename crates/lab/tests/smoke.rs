@@ -10,6 +10,7 @@ fn the_tour_shows_every_experiment() {
     let experiments = [
         "deque",
         "forkjoin",
+        "iter",
         "skynet",
         "skynet100k",
         "skynet10k",
@@ -92,6 +93,7 @@ fn a_turn_ends_at_its_time_limit() {
 fn peers_are_compared() {
     let libraries = [
         "deque/pair-pushpop1",
+        "^iter/",
         "skynet/fork",
         "skynet/spawn",
         "switch",
