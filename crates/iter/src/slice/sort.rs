@@ -50,7 +50,7 @@ where
     // Unstable sorts are faster, and indices keep equal items in order.
     by_unstable(&mut keys.0, &|a, b| a.0.cmp(&b.0).then(a.1.cmp(&b.1)));
     // One thread drops the keys: allocators free what other threads allocate one after the other.
-    let mut sources: Vec<usize> = all_of(&mut keys.0).into_iter().map(|(_, i)| i).collect();
+    let mut sources: Vec<usize> = all_of(&mut keys.0).map(|(_, i)| i).collect();
     // Along each cycle of places, every place takes the item of its source. The item that was at
     // the cycle's start moves along, to the place whose source the start is.
     for start in 0..items.len() {
