@@ -28,6 +28,11 @@ macro_rules! for_each {
             ours [runtime::Sateen]
             peers [rayon::Rayon, chili::Chili, forte::Forte] }
     };
+    ($T:ident in iterators($peers:expr) => $do:expr) => {
+        $crate::registry::for_each! { @run $T, $peers, $do;
+            ours [runtime::Sateen]
+            peers [rayon::Rayon] }
+    };
     ($T:ident in scopes($peers:expr) => $do:expr) => {
         $crate::registry::for_each! { @run $T, $peers, $do;
             ours [runtime::Sateen]

@@ -66,11 +66,18 @@ where
 {
     let min = producer.min_len().max(1);
     let max = producer.max_len().max(min);
-    Lazy::at_least(min).run::<Part<P, C>>(Rest { len, min, max, producer, consumer })
+    Lazy::at_least(min).run::<Part<P, C>>(Rest { at: 0, len, min, max, producer, consumer })
 }
+
+/// Parts are cut at multiples of so many items, from the first of the source on. So a part of a
+/// slice begins at a cache line if the slice does: vectors of items lie within one line, and no two
+/// workers write to one.
+const ALIGNED: usize = 64;
 
 /// Items that nobody has begun.
 struct Rest<P, C> {
+    /// How many items of the source lie before them.
+    at: usize,
     len: usize,
     /// The least items of a folder.
     min: usize,
@@ -99,6 +106,17 @@ impl<P, C> Rest<P, C> {
             true => self.len.saturating_sub(self.min),
             false => self.len,
         }
+    }
+
+    /// Rounds `count` down to an aligned end, unless that is much less, or less than a folder must
+    /// get.
+    #[inline]
+    fn aligned(&self, count: usize) -> usize {
+        if count < ALIGNED * 2 {
+            return count;
+        }
+        let aligned = count - self.at.wrapping_add(count) % ALIGNED;
+        if aligned < self.min { count } else { aligned }
     }
 }
 
@@ -202,7 +220,8 @@ impl<P: Producer, C: Consumer<P::Item>> Piece for Part<P, C> {
         // A folder without room is closed, and the next one has all of it.
         let room = state.open.as_ref().map_or(0, |open| rest.most_for(open.room));
         let room = if room > 0 { room } else { rest.most_for(rest.max) };
-        wanted.min(room).min(rest.len)
+        let count = wanted.min(room);
+        if count < rest.len { rest.aligned(count) } else { rest.len }
     }
 
     #[inline]
@@ -212,7 +231,7 @@ impl<P: Producer, C: Consumer<P::Item>> Piece for Part<P, C> {
         count: usize,
     ) -> (Self::State, Option<Self::Rest>) {
         let room = state.open.as_ref().map_or(0, |open| rest.most_for(open.room));
-        let Rest { len, min, max, producer, mut consumer } = rest;
+        let Rest { at, len, min, max, producer, mut consumer } = rest;
         if let Some(open) = &mut state.open {
             if room > 0 && consumer.extend_folder(&mut open.folder, count) {
                 open.room = room.saturating_sub(count);
@@ -224,7 +243,8 @@ impl<P: Producer, C: Consumer<P::Item>> Piece for Part<P, C> {
         let State { done, open, in_blocks } = state;
         let Some(Open { folder, room, seam }) = open else {
             let state = State { done, open, in_blocks };
-            return Self::work_anew(state, Rest { len, min, max, producer, consumer }, count);
+            let rest = Rest { at, len, min, max, producer, consumer };
+            return Self::work_anew(state, rest, count);
         };
         if count == len {
             let folder = producer.fold_with(folder);
@@ -232,19 +252,21 @@ impl<P: Producer, C: Consumer<P::Item>> Piece for Part<P, C> {
         }
         let (now, producer) = producer.split_at(count);
         let folder = now.fold_with(folder);
-        let rest = Rest { len: len - count, min, max, producer, consumer };
+        let (at, len) = (at.wrapping_add(count), len - count);
+        let rest = Rest { at, len, min, max, producer, consumer };
         let rest = (!folder.full()).then_some(rest);
         (State { done, open: Some(Open { folder, room, seam }), in_blocks }, rest)
     }
 
     #[inline]
     fn halve(rest: Self::Rest) -> (Self::Rest, C::Reducer, Self::Rest) {
-        let Rest { len, min, max, producer, consumer } = rest;
-        let middle = len / 2;
+        let middle = rest.aligned(rest.len / 2);
+        let Rest { at, len, min, max, producer, consumer } = rest;
         let (left, right) = producer.split_at(middle);
         let (first, second, reducer) = consumer.split_at(middle);
-        let a = Rest { len: middle, min, max, producer: left, consumer: first };
-        (a, reducer, Rest { len: len - middle, min, max, producer: right, consumer: second })
+        let a = Rest { at, len: middle, min, max, producer: left, consumer: first };
+        let (at, len) = (at.wrapping_add(middle), len - middle);
+        (a, reducer, Rest { at, len, min, max, producer: right, consumer: second })
     }
 
     #[inline]
@@ -286,7 +308,7 @@ impl<P: Producer, C: Consumer<P::Item>> Part<P, C> {
         count: usize,
     ) -> Worked<P::Item, P, C> {
         let room = rest.most_for(rest.max).saturating_sub(count);
-        let Rest { len, min, max, producer, consumer } = rest;
+        let Rest { at, len, min, max, producer, consumer } = rest;
         let State { done, in_blocks, .. } = state;
         let open =
             |folder, seam| State { done, open: Some(Open { folder, room, seam }), in_blocks };
@@ -299,7 +321,8 @@ impl<P: Producer, C: Consumer<P::Item>> Part<P, C> {
         let (now, producer) = producer.split_at(count);
         let (first, consumer, seam) = consumer.split_at(count);
         let folder = now.fold_with(first.into_folder());
-        let rest = Rest { len: len - count, min, max, producer, consumer };
+        let (at, len) = (at.wrapping_add(count), len - count);
+        let rest = Rest { at, len, min, max, producer, consumer };
         let rest = (!folder.full()).then_some(rest);
         (open(folder, Some(seam)), rest)
     }

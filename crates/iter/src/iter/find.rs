@@ -5,9 +5,6 @@ use super::end::{End, Ended, either_of};
 use super::flag::Flag;
 use super::plumbing::Folder;
 
-/// How many items a piece looks at before it asks whether another has found one.
-const ITEMS: usize = 32;
-
 struct Find<'f, P> {
     predicate: &'f P,
     found: &'f Flag,
@@ -68,22 +65,12 @@ impl<T, P: Fn(&T) -> bool> Folder<T> for FindFolder<'_, T, P> {
 
     #[inline]
     fn consume_iter<I: IntoIterator<Item = T>>(mut self, iter: I) -> Self {
-        let mut items = iter.into_iter();
-        while !self.full() {
-            let mut left = ITEMS;
-            let next = items.find_map(|item| {
-                left -= 1;
-                let wanted = (self.find.predicate)(&item);
-                (wanted || left == 0).then_some(wanted.then_some(item))
-            });
-            match next {
-                None => break,
-                Some(None) => {}
-                Some(found) => {
-                    self.find.found.raise();
-                    self.item = found;
-                }
-            }
+        let Find { predicate, found } = self.find;
+        // A look at the flag costs nothing that a search would notice: its line stays in the cache.
+        let mut items = iter.into_iter().take_while(|_| !found.is_raised());
+        if let Some(item) = items.find(predicate) {
+            found.raise();
+            self.item = Some(item);
         }
         self
     }

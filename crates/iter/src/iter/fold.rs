@@ -3,7 +3,8 @@
 use super::ParallelIterator;
 use super::plumbing::{Consumer, Folder, UnindexedConsumer};
 use super::seed::{Init, Seed, With};
-use sateen_base::unwind::Held;
+use sateen_base::abort_with;
+use sateen_base::unwind::{Held, Replaced};
 use std::fmt;
 
 /// Folds the items of each piece into one: what [`fold`](ParallelIterator::fold) returns.
@@ -158,9 +159,14 @@ where
     #[inline]
     fn consume_iter<I: IntoIterator<Item = T>>(self, iter: I) -> Self {
         let Self { base, state, fold_op } = self;
+        // Adapters would copy a state that they pass on.
+        let mut state = Replaced::new(state.release());
         let wanted = iter.into_iter().take_while(|_| !base.full());
-        let state = wanted.fold(state, |state, item| Held::new(fold_op(state.release(), item)));
-        Self { base, state, fold_op }
+        wanted.for_each(|item| state.by(|state| fold_op(state, item)));
+        match state.release() {
+            Some(state) => Self { base, state: Held::new(state), fold_op },
+            None => abort_with("a fold without a state"),
+        }
     }
 
     #[inline]

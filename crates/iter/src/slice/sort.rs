@@ -2,6 +2,7 @@
 
 use crate::iter::collect::Items;
 use crate::iter::{IndexedParallelIterator, IntoParallelRefMutIterator, ParallelIterator};
+use crate::vec::all_of;
 use sateen_base::unwind::Held;
 use sateen_runtime::iter::sort_by;
 use std::cmp::Ordering;
@@ -46,8 +47,10 @@ where
 {
     let numbered = items.par_iter_mut().enumerate().map(|(index, item)| (f(item), index));
     let mut keys: Items<(K, usize)> = Items(numbered.collect());
-    by(&mut keys.0, &|a, b| a.0.cmp(&b.0));
-    let mut sources: Vec<usize> = keys.0.iter().map(|(_, index)| *index).collect();
+    // Unstable sorts are faster, and indices keep equal items in order.
+    by_unstable(&mut keys.0, &|a, b| a.0.cmp(&b.0).then(a.1.cmp(&b.1)));
+    // One thread drops the keys: allocators free what other threads allocate one after the other.
+    let mut sources: Vec<usize> = all_of(&mut keys.0).map(|(_, i)| i).collect();
     // Along each cycle of places, every place takes the item of its source. The item that was at
     // the cycle's start moves along, to the place whose source the start is.
     for start in 0..items.len() {

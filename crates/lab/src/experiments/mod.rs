@@ -8,6 +8,7 @@ mod fiber;
 mod flow;
 mod forkjoin;
 mod idle;
+mod iter;
 mod listqueue;
 pub(crate) mod lock;
 pub(crate) mod pool;
@@ -26,6 +27,7 @@ use crate::experiment::Experiment;
 pub(crate) fn all() -> Vec<Box<dyn Experiment>> {
     vec![
         Box::new(forkjoin::ForkJoins),
+        Box::new(iter::Iter),
         Box::new(skynet::Skynet),
         Box::new(skynet::Skynet100k),
         Box::new(skynet::Skynet10k),

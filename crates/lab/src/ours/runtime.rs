@@ -1,6 +1,6 @@
 //! The runtime of `sateen`.
 
-use crate::adapter::{Fibers, ForkJoin, OURS, Scopes, Submit};
+use crate::adapter::{Fibers, ForkJoin, OURS, Scopes, Submit, usual_iterators};
 use crate::error::{Error, input};
 use sateen::Runtime;
 use sateen::policy::{self, Scheduling};
@@ -76,6 +76,10 @@ impl ForkJoin for Sateen {
         sateen::par_sort_unstable(values);
     }
 }
+
+usual_iterators!(Sateen, sateen::prelude, |values: &[u64]| {
+    values.par_iter().copied().inclusive_scan(|a, b| a + b)
+});
 
 impl Scopes for Sateen {
     const BY_HAND: &'static str = "sateen-scope";

@@ -185,8 +185,8 @@ impl Lazy {
                     rest
                 }
             };
-            // A shorter portion tells nothing about chunks.
-            if self.grain == Grain::Auto && count == chunk {
+            // A much shorter portion tells nothing about chunks.
+            if self.grain == Grain::Auto && count > chunk / 2 {
                 let now = tsc::now();
                 chunk = self.resize(chunk, now.saturating_sub(before));
                 before = now;

@@ -10,6 +10,7 @@ mod text;
 pub(super) mod unzip;
 
 pub(crate) use list::{Items, collect_unknown};
+pub(super) use places::{Joined, Places, Written, append};
 
 use super::{
     FromParallelIterator, IndexedParallelIterator, IntoParallelIterator, ParallelExtend,

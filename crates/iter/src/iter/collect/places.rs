@@ -14,7 +14,7 @@ use std::mem::MaybeUninit;
 ///
 /// # Panics
 /// If they are more or fewer.
-pub(super) fn append<'v, T, D>(target: &'v mut Vec<T>, len: usize, drive: D)
+pub(crate) fn append<'v, T, D>(target: &'v mut Vec<T>, len: usize, drive: D)
 where
     T: Send + 'v,
     D: for<'p> FnOnce(Places<'p, T>) -> Written<'p, T>,
@@ -50,7 +50,7 @@ fn more(whole: usize, expected: usize) -> ! {
 }
 
 /// Places for the next `len` items.
-pub(super) struct Places<'p, T> {
+pub(crate) struct Places<'p, T> {
     first: *mut MaybeUninit<T>,
     len: usize,
     /// How many items the whole iterator has.
@@ -62,7 +62,7 @@ pub(super) struct Places<'p, T> {
 unsafe impl<T: Send> Send for Places<'_, T> {}
 
 /// Items in their places.
-pub(super) struct Written<'p, T> {
+pub(crate) struct Written<'p, T> {
     first: *mut MaybeUninit<T>,
     /// How many places are initialised, and owned here.
     len: usize,
@@ -191,6 +191,68 @@ impl<T: Send> Folder<T> for Written<'_, T> {
 }
 
 impl<T> Written<'_, T> {
+    /// How many items were written and are still there.
+    #[inline]
+    pub(crate) fn len(&self) -> usize {
+        self.len
+    }
+
+    /// The last of them.
+    #[inline]
+    fn last(&self) -> Option<&T> {
+        let last = self.len.checked_sub(1)?;
+        // SAFETY: the first `len` places are initialised.
+        Some(unsafe { (*self.first.add(last)).assume_init_ref() })
+    }
+
+    /// Writes each item, joined with the one before it by `join`. The first goes in as it is.
+    ///
+    /// # Panics
+    /// With the panics of both arguments, and if there are more items than places.
+    #[inline]
+    pub(crate) fn chain(
+        mut self,
+        items: impl Iterator<Item = T>,
+        join: impl Fn(&T, T) -> T,
+    ) -> Self {
+        let mut items = items;
+        let put = |written: &mut Self, item| match written.last() {
+            Some(last) => written.write(join(last, item)),
+            None => written.write(item),
+        };
+        if std::mem::needs_drop::<T>() {
+            items.for_each(|item| put(&mut self, item));
+            return self;
+        }
+        if self.len == 0 {
+            let Some(item) = items.next() else { return self };
+            put(&mut self, item);
+        }
+        // As in `consume_iter`. The last item is looked at in its place, which is a register to the
+        // compiler, since it sees the write.
+        // SAFETY: the first place is the last one that is initialised, the others are this
+        // folder's and not initialised.
+        let places = unsafe {
+            let last = self.first.add(self.len - 1);
+            std::slice::from_raw_parts_mut(last, self.room - self.len + 1)
+        };
+        let Some((last, places)) = places.split_first_mut() else { return self };
+        // SAFETY: as above.
+        let mut last: &T = unsafe { last.assume_init_ref() };
+        let mut filled = 0;
+        for place in places {
+            let Some(item) = items.next() else { break };
+            last = place.write(join(last, item));
+            filled += 1;
+        }
+        self.len += filled;
+        self.seen += filled;
+        if self.len == self.room && items.next().is_some() {
+            more(self.whole, self.room);
+        }
+        self
+    }
+
     #[inline(always)]
     fn write(&mut self, item: T) {
         if self.len == self.room {
@@ -205,7 +267,7 @@ impl<T> Written<'_, T> {
 }
 
 /// Joins the items of adjacent pieces.
-pub(super) struct Joined;
+pub(crate) struct Joined;
 
 impl<'p, T> Reducer<Written<'p, T>> for Joined {
     #[inline]

@@ -9,8 +9,9 @@ macro_rules! scan {
         /// differ in the last digits from call to call.
         ///
         /// # Cost
-        /// Less than two calls of `op` for each item, and one if no other worker helps. The results
-        /// of pieces are moved once, into the vector. The items need not be cloned.
+        /// Less than two calls of `op` for each item, and one if no other worker helps. Results
+        /// are written to their places. Items of unknown number are collected first. No item is
+        /// cloned.
         ///
         /// ```
         /// use sateen::prelude::*;

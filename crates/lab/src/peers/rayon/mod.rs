@@ -1,6 +1,6 @@
 //! Adapter for `rayon`.
 
-use crate::adapter::{ForkJoin, Scopes, Submit};
+use crate::adapter::{ForkJoin, Scopes, Submit, usual_iterators};
 use crate::error::{Error, input};
 use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
@@ -58,6 +58,26 @@ impl ForkJoin for Rayon {
     fn sort(_: &mut (), values: &mut [u64]) {
         values.par_sort_unstable();
     }
+}
+
+usual_iterators!(Rayon, rayon::prelude, scan);
+
+/// By hand: the sums of four chunks a worker, then their sums, then each chunk with what is before
+/// it.
+fn scan(values: &[u64]) -> Vec<u64> {
+    let size = values.len().div_ceil(4 * rayon::current_num_threads()).max(1);
+    let sums: Vec<u64> = values.par_chunks(size).map(|chunk| chunk.iter().sum()).collect();
+    let add = |sum: &mut u64, next: u64| Some(std::mem::replace(sum, *sum + next));
+    let carries: Vec<u64> = sums.into_iter().scan(0, add).collect();
+    let mut results = vec![0; values.len()];
+    let chunks = results.par_chunks_mut(size).zip(values.par_chunks(size)).zip(carries);
+    chunks.for_each(|((results, values), mut sum)| {
+        for (result, value) in results.iter_mut().zip(values) {
+            sum += value;
+            *result = sum;
+        }
+    });
+    results
 }
 
 impl Scopes for Rayon {

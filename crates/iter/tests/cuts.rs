@@ -1,0 +1,91 @@
+//! Where the items of a source that knows its length are cut.
+#![cfg(not(loom))]
+
+mod common;
+
+use common::everywhere;
+use sateen::iter::plumbing::{Consumer, Producer, ProducerCallback, UnindexedConsumer, bridge};
+use sateen::prelude::*;
+use std::ops::Range;
+use std::sync::Mutex;
+
+/// Parts begin at multiples of this, which is `ALIGNED` of the driver.
+const ALIGNED: usize = 64;
+
+/// Numbers that note where they are cut: how many are before the cut, in all and in its part.
+#[derive(Clone)]
+struct Noted<'n> {
+    range: Range<usize>,
+    cuts: &'n Mutex<Vec<(usize, usize)>>,
+}
+
+impl Producer for Noted<'_> {
+    type Item = usize;
+    type IntoIter = Range<usize>;
+
+    fn into_iter(self) -> Range<usize> {
+        self.range
+    }
+
+    fn split_at(self, index: usize) -> (Self, Self) {
+        let Self { range, cuts } = self;
+        let middle = range.start + index;
+        cuts.lock().expect("no panic").push((middle, index));
+        (Self { range: range.start..middle, cuts }, Self { range: middle..range.end, cuts })
+    }
+}
+
+impl ParallelIterator for Noted<'_> {
+    type Item = usize;
+
+    fn drive_unindexed<C: UnindexedConsumer<usize>>(self, consumer: C) -> C::Result {
+        bridge(self, consumer)
+    }
+}
+
+impl IndexedParallelIterator for Noted<'_> {
+    fn len(&self) -> usize {
+        self.range.len()
+    }
+
+    fn drive<C: Consumer<usize>>(self, consumer: C) -> C::Result {
+        bridge(self, consumer)
+    }
+
+    fn with_producer<CB: ProducerCallback<usize>>(self, callback: CB) -> CB::Output {
+        callback.callback(self)
+    }
+}
+
+/// Runs a loop over `len` numbers. Returns where it was cut.
+fn cuts(len: usize, run: impl FnOnce(Noted<'_>) -> usize) -> Vec<(usize, usize)> {
+    let cuts = Mutex::new(Vec::new());
+    assert_eq!(run(Noted { range: 0..len, cuts: &cuts }), len);
+    cuts.into_inner().expect("no panic")
+}
+
+#[test]
+fn long_parts_end_at_cache_lines() {
+    everywhere(|| {
+        for len in [1_000, 100_003, 1_000_000] {
+            let cuts = cuts(len, |numbers| numbers.count());
+            assert!(!cuts.is_empty());
+            for (before, within) in cuts {
+                assert!(within < 2 * ALIGNED || before % ALIGNED == 0, "{within} up to {before}");
+            }
+        }
+    });
+}
+
+#[test]
+fn a_least_length_counts_for_more_than_a_cache_line() {
+    everywhere(|| {
+        let folded = |numbers: Noted<'_>| {
+            let pieces = numbers.with_min_len(130).fold(|| 0, |count, _| count + 1);
+            let pieces: Vec<usize> = pieces.collect();
+            assert!(pieces.iter().all(|count| *count >= 130), "{pieces:?}");
+            pieces.iter().sum()
+        };
+        cuts(10_000, folded);
+    });
+}
