@@ -11,11 +11,11 @@ use crate::context;
 use crate::entry::Entry;
 use crate::fiber::Suspend;
 use crate::join_stack::Job;
+use crate::metrics::{Doing, Metrics};
 use crate::panic_count::Hidden;
 use crate::root;
 use crate::shared::Shared;
 use crate::starve::STUCK_NAPS;
-use crate::stats::Stats;
 use crate::task::{self, Birth, Header, JoinHandle, Spawn};
 use crate::worker::{Owner, Push};
 use sateen_base::AbortGuard;
@@ -237,7 +237,7 @@ impl CurrentThread {
         }
         worker.counters.parks.bump();
         let left = worker.watch_timers();
-        if !sleep.sleep(0, left) {
+        if !worker.while_doing(Doing::Sleep, || sleep.sleep(0, left)) {
             sleep.cancel(0);
         }
         worker.stop_watching();
@@ -279,6 +279,7 @@ impl CurrentThread {
         };
         // The caller may be a destructor in the thread's own unwinding, which is not a task's.
         let panics = Some(Hidden::take());
+        self.worker().turn_to(Doing::Work);
         Entered { runtime: self, saved, blocker, id, panics }
     }
 
@@ -324,9 +325,10 @@ impl CurrentThread {
         Spawner::new(&self.shared)
     }
 
-    /// Counts of what the runtime has done so far.
-    pub fn stats(&self) -> Stats {
-        Stats::of(&self.shared)
+    /// What the runtime has done so far; see [`Runtime::metrics`](crate::Runtime::metrics). Its
+    /// times count only while it runs.
+    pub fn metrics(&self) -> Metrics {
+        Metrics::of(&self.shared)
     }
 
     // ---- the end ----
@@ -440,6 +442,7 @@ impl Drop for Entered<'_> {
             sateen_sync::park::set_context_id(self.id);
             sateen_sync::park::install(self.blocker);
         }
+        self.runtime.worker().turn_to(Doing::Nothing);
         context::with(|c| c.restore(&self.saved));
         if self.runtime.worker().has_started() && self.runtime.ran.replace(false) {
             os::mark_thread();

@@ -7,6 +7,7 @@
 mod asked;
 mod helping;
 mod own;
+mod ready;
 mod suspend;
 
 pub use own::{fiber_number, stack_used};
@@ -96,6 +97,10 @@ pub(crate) struct Fiber {
     /// How many pieces of work had been started when it looked last at a [yield](crate::yield_now),
     /// and how many yields there were since.
     yields: Cell<(u64, u32)>,
+    /// The task here has a name, and waits: it wants to know since when it can go on.
+    timed: AtomicBool,
+    /// Since when it can go on, in ticks. Written by what makes it ready, read when it goes on.
+    ready_at: AtomicU64,
     /// The present wait keeps the thread, which waits at `thread`.
     blocking: AtomicBool,
     thread: ThreadParker,
@@ -150,6 +155,8 @@ impl Fiber {
             patience: Cell::default(),
             asleep: SpinLock::new(false),
             yields: Cell::new((0, 0)),
+            timed: AtomicBool::new(false),
+            ready_at: AtomicU64::new(0),
             blocking: AtomicBool::new(false),
             thread: ThreadParker::new(),
             switch: UnsafeCell::new(None),
@@ -320,6 +327,23 @@ impl Fiber {
         if task.has_extra() || self.has_name.get() {
             self.set_name(task.name());
         }
+    }
+
+    /// [`Fiber::describe`] for a task that begins, or a poll. A task with a name also notes how
+    /// long it could have run.
+    #[inline]
+    pub(crate) fn begin_task(&self, task: &Header) {
+        // Ordering: Relaxed, a hint.
+        self.location.store(std::ptr::from_ref(task.location()).cast_mut(), Ordering::Relaxed);
+        if task.has_extra() || self.has_name.get() {
+            self.begin_named(task);
+        }
+    }
+
+    #[cold]
+    fn begin_named(&self, task: &Header) {
+        self.set_name(task.name());
+        task.note_running(self.worker());
     }
 
     #[cold]

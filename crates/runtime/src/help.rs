@@ -290,7 +290,7 @@ impl Owner {
             Taken::Entry(entry) => self.execute(fiber, entry),
             #[cfg(feature = "compat")]
             Taken::Job(job) => {
-                self.counters.tasks.bump();
+                self.counters.taken.bump();
                 self.note_started();
                 job.run();
             }

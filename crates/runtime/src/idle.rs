@@ -5,6 +5,7 @@
 use crate::entry::Entry;
 use crate::forked;
 use crate::join_stack::{Job, JoinStack};
+use crate::metrics::Doing;
 use crate::offer;
 use crate::policy::Sleeper;
 use crate::request_word::RequestWord;
@@ -46,6 +47,10 @@ impl Owner {
     /// and at the end of the runtime, then comes back.
     #[cold]
     pub(crate) fn idle(&self) -> Option<Entry> {
+        self.while_doing(Doing::Search, || self.search_and_sleep())
+    }
+
+    fn search_and_sleep(&self) -> Option<Entry> {
         loop {
             if self.shared().is_orphan() {
                 return self.idle_alone();
@@ -269,6 +274,7 @@ impl Owner {
     /// passed or the wake-up was spurious; then the announcement stands.
     pub(crate) fn sleep_for(&self, limit: Option<Duration>) -> bool {
         let sleeper = Sleeper::new(&self.shared().sleep, self.index());
+        let before = self.turn_to(Doing::Sleep);
         match self.custom_policy() {
             None => sleeper.sleep_for(limit),
             Some(policy) => {
@@ -277,6 +283,7 @@ impl Owner {
                 sleeper.sleep_for(Some(Duration::ZERO));
             }
         }
+        self.turn_to(before);
         sleeper.was_notified()
     }
 

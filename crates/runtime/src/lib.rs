@@ -81,6 +81,8 @@ mod join;
 #[cfg(not(loom))]
 mod lookout;
 #[cfg(not(loom))]
+mod metrics;
+#[cfg(not(loom))]
 mod monitor;
 #[cfg(not(loom))]
 mod outside_spin;
@@ -119,8 +121,6 @@ mod stack;
 mod standoff;
 #[cfg(not(loom))]
 mod starve;
-#[cfg(not(loom))]
-mod stats;
 #[cfg(not(loom))]
 mod substitutes;
 #[cfg(not(loom))]
@@ -167,6 +167,7 @@ pub use {
     fiber::{fiber_number, stack_used},
     fork::fork,
     join::join,
+    metrics::{Metrics, ReadyTimes, WorkerMetrics},
     monitor::BlockedWorker,
     par::{
         Grain, par_chunks_mut, par_fold, par_for, par_map, par_reduce, par_sort, par_sort_unstable,
@@ -176,7 +177,6 @@ pub use {
     scope::{Scope, scope},
     shutdown::{RemainingFiber, ShutdownError, WhyRemaining},
     stack::{PooledStacks, Stack, StackAllocator, StackGuard},
-    stats::{Stats, WorkerStats},
     task::{
         CancelToken, Cancelled, CurrentTask, FiberLocal, FiberLocalError, JoinError, JoinHandle,
         Priority, Spawn, TaskId, check_cancelled, current_task, spawn, spawn_async,

@@ -41,6 +41,7 @@
 //! | a runtime that is this thread, for a window or an event loop | [`Runtime::current_thread`] |
 //! | another order of tasks | [`policy`] |
 //! | to see what waits for what | [`Runtime::report`] |
+//! | to see how busy the workers are, for dashboards | [`Runtime::metrics`] |
 //!
 //! # What to know first
 //!

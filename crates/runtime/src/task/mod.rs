@@ -39,9 +39,10 @@ use crate::shared::Shared;
 use crate::started_on::StartedOn;
 use crate::task_state::{Cancel, Claim, Completion, TaskState};
 use crate::unwind::{discard, run_and_discard};
-use crate::worker::{Owner, Push};
+use crate::worker::{Owner, Push, Worker};
 use identity::Extra;
 use sateen_base::prim::{AtomicU8, Ordering, UnsafeCell};
+use sateen_base::tsc;
 use std::alloc::Layout;
 use std::panic::{AssertUnwindSafe, Location, catch_unwind};
 use std::ptr::NonNull;
@@ -104,6 +105,24 @@ impl Header {
     #[inline]
     pub(crate) fn has_extra(&self) -> bool {
         self.extra.is_some()
+    }
+
+    /// The task runs on `worker`, for the first time or, if it is a future, again. Notes how long
+    /// it could have, if it has a name.
+    #[inline]
+    pub(crate) fn note_running(&self, worker: &Worker) {
+        if let Some(extra) = &self.extra {
+            extra.note_running(worker);
+        }
+    }
+
+    /// The task, a future, has been woken.
+    #[inline]
+    fn note_ready(&self) {
+        if let Some(extra) = self.extra.as_ref().filter(|extra| extra.name.is_some()) {
+            // Ordering: Relaxed; the queue orders it.
+            extra.ready_at.store(tsc::now(), Ordering::Relaxed);
+        }
     }
 
     pub(crate) fn name(&self) -> Option<&std::sync::Arc<str>> {

@@ -188,15 +188,18 @@ pub(crate) unsafe fn run_claimed(header: NonNull<Header>) {
         sateen_base::abort_with("a task was started on no fiber")
     };
     task.started_on.set(fiber);
+    let counters = &fiber.worker().counters;
+    counters.started.bump();
     let locals = Locals::new();
     // The task that joins it in place waits for it.
     let called = Called { caller: fiber.running(), ..Called::NOT };
-    fiber.describe(task);
+    fiber.begin_task(task);
     Running::run(fiber, header.as_ptr(), task.id.get(), &raw const locals, called, || {
         // SAFETY: claimed.
         unsafe { (task.actions.run)(header) };
         locals.destroy();
     });
+    counters.ended.bump();
     identity::detach(header);
 }
 

@@ -16,7 +16,7 @@ impl Owner {
 
     /// Starts what was taken from a queue, on the calling fiber.
     pub(crate) fn execute(&self, fiber: &Fiber, entry: Entry) {
-        self.counters.tasks.bump();
+        self.counters.taken.bump();
         self.ready_seen.take();
         self.announce_timer();
         match entry.decode() {

@@ -19,9 +19,20 @@ impl Owner {
     #[inline]
     pub(crate) fn suspend(&self, fiber: &Fiber) {
         self.counters.suspensions.bump();
-        self.suspended.set(self.suspended.get() + 1);
+        self.set_suspended(self.suspended() + 1);
+        let named = fiber.note_suspended();
         self.leave(fiber);
-        self.suspended.set(self.suspended.get() - 1);
+        self.set_suspended(self.suspended() - 1);
+        self.counters.resumptions.bump();
+        if named {
+            fiber.note_resumed();
+        }
+    }
+
+    #[inline(always)]
+    fn set_suspended(&self, count: usize) {
+        // Ordering: Relaxed, see `suspended_len`.
+        self.suspended.store(count, Ordering::Relaxed);
     }
 
     /// Switches to the root from `fiber`, which has made sure that it will be resumed.
@@ -47,8 +58,9 @@ impl Owner {
     }
 
     /// How many fibers wait for a wake-up.
+    #[inline]
     pub(crate) fn suspended(&self) -> usize {
-        self.suspended.get()
+        self.suspended_len()
     }
 
     /// Lets another fiber or one piece of new work have the worker. The caller goes on after the
@@ -59,7 +71,7 @@ impl Owner {
             return self.yield_thread(fiber);
         }
         self.take_inbox();
-        if self.ready.get() == 0 {
+        if self.ready_len() == 0 {
             match self.pop(Pop::Any).or_else(|| self.shared().take_injected()) {
                 Some(entry) => self.set_next(entry),
                 None => return,
