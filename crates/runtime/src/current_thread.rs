@@ -17,6 +17,7 @@ use crate::root;
 use crate::shared::Shared;
 use crate::starve::STUCK_NAPS;
 use crate::task::{self, Birth, Header, JoinHandle, Spawn};
+use crate::trace;
 use crate::worker::{Owner, Push};
 use sateen_base::AbortGuard;
 use sateen_base::os::{self, SignalStack, ThreadEnd};
@@ -103,7 +104,9 @@ impl crate::Runtime {
 impl CurrentThread {
     pub(crate) fn new(shared: Arc<Shared>) -> Self {
         // SAFETY: the calling thread is the worker.
-        unsafe { shared.workers[0].owner() }.set_shared(Some(Arc::clone(&shared)));
+        let worker = unsafe { shared.workers[0].owner() };
+        worker.set_shared(Some(Arc::clone(&shared)));
+        trace::worker_begins(worker);
         shared.open();
         os::mark_thread();
         let this = Self {
@@ -323,6 +326,11 @@ impl CurrentThread {
     pub fn spawner(&self) -> Spawner {
         self.shared.survive();
         Spawner::new(&self.shared)
+    }
+
+    #[cfg(feature = "trace")]
+    pub(crate) fn shared(&self) -> &Shared {
+        &self.shared
     }
 
     /// What the runtime has done so far; see [`Runtime::metrics`](crate::Runtime::metrics). Its

@@ -27,6 +27,7 @@ use crate::standoff::Patience;
 use crate::switch::{Back, Main, Switch};
 use crate::task::{Header, Priority, Running, cancel_unwind};
 use crate::time::Limit;
+use crate::trace;
 use crate::wait_record::{Wait, WaitRecord};
 use crate::waker;
 use crate::worker::{Owner, Worker};
@@ -329,23 +330,6 @@ impl Fiber {
         }
     }
 
-    /// [`Fiber::describe`] for a task that begins, or a poll. A task with a name also notes how
-    /// long it could have run.
-    #[inline]
-    pub(crate) fn begin_task(&self, task: &Header) {
-        // Ordering: Relaxed, a hint.
-        self.location.store(std::ptr::from_ref(task.location()).cast_mut(), Ordering::Relaxed);
-        if task.has_extra() || self.has_name.get() {
-            self.begin_named(task);
-        }
-    }
-
-    #[cold]
-    fn begin_named(&self, task: &Header) {
-        self.set_name(task.name());
-        task.note_running(self.worker());
-    }
-
     #[cold]
     fn set_name(&self, name: Option<&std::sync::Arc<str>>) {
         self.has_name.set(name.is_some());
@@ -586,6 +570,7 @@ impl Waiter for Fiber {
             if self.blocking.load(Ordering::Relaxed) {
                 // The runtime may end as soon as the fiber has the token.
                 let fiber = self.to_arc();
+                trace::woken(&fiber.shared, &fiber);
                 return fiber.thread.unpark();
             }
             // The fiber is suspended, and only this caller knows that it can resume. Until its

@@ -10,6 +10,7 @@ use crate::offer;
 use crate::policy::Sleeper;
 use crate::request_word::RequestWord;
 use crate::stall::Rest;
+use crate::trace;
 use crate::worker::{HUNGRY, Owner, Pop, Push, Worker};
 use sateen_base::prim::time::{Duration, Instant};
 use sateen_base::prim::{Ordering, fence as full_fence, spin_loop, thread};
@@ -191,6 +192,7 @@ impl Owner {
             match self.steal_tasks(victim) {
                 Steal::Success(entry) => {
                     self.counters.task_steals.bump();
+                    trace::stole_task(self, victim.index());
                     return Some(self.older_than(entry, victim));
                 }
                 Steal::Retry => spin_loop(),
@@ -205,6 +207,7 @@ impl Owner {
         let fiber = victim.current_fiber()?;
         let (job, tag) = steal(fiber.join_stack(), victim.requests())?;
         self.counters.join_steals.bump();
+        trace::stole_branch(self, victim.index());
         self.will_run_branch_of(tag.cast());
         NonNull::new(job.cast_mut()).map(Entry::job)
     }

@@ -33,6 +33,8 @@ mod stall;
 mod started_on;
 mod task_state;
 mod tight;
+#[cfg(any(loom, feature = "trace"))]
+mod trace_ring;
 mod wait_record;
 mod wake_word;
 mod watcher;
@@ -131,6 +133,11 @@ mod task;
 mod time;
 #[cfg(not(loom))]
 mod timekeeper;
+#[cfg(all(feature = "trace", not(loom)))]
+#[doc(hidden)]
+pub mod trace;
+#[cfg(not(any(feature = "trace", loom)))]
+mod trace;
 #[cfg(not(loom))]
 mod unwind;
 #[cfg(not(loom))]
@@ -145,8 +152,8 @@ mod worker_thread;
 sateen_base::open_to_models! {
     aside, cycles, drain, flag, gate, inbox, join_stack, latch, live, offer, outside_latch,
     own_list, park_word,
-    request_word, sleepers, stall, started_on, task_state, tight, wait_record, wake_word,
-    watcher,
+    request_word, sleepers, stall, started_on, task_state, tight, trace_ring, wait_record,
+    wake_word, watcher,
 }
 
 #[cfg(not(loom))]
@@ -158,6 +165,8 @@ pub use sateen_sync::{
 };
 #[cfg(all(not(loom), feature = "study"))]
 pub use stack::FixedStacks;
+#[cfg(all(not(loom), feature = "trace"))]
+pub use trace::{Trace, TraceError, TraceSummary};
 #[cfg(not(loom))]
 pub use {
     blocking::blocking,

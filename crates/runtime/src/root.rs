@@ -18,6 +18,7 @@ use crate::stack::{FiberStack, StackSize};
 use crate::starve::starve;
 use crate::switch::Main;
 use crate::task::{self, FutureHead, Header, JoinError};
+use crate::trace;
 use crate::unwind::run_and_discard;
 use crate::worker::{After, Owner, Pop};
 use sateen_base::AbortGuard;
@@ -47,6 +48,7 @@ pub(crate) fn worker_main(shared: Arc<Shared>, index: usize, own: Option<OwnStac
     // shorter message.
     let signals = sateen_base::os::SignalStack::ensure();
     let guard = AbortGuard::new("a panic reached a worker's root");
+    trace::worker_begins(worker);
     worker.turn_to(Doing::Work);
     match own {
         None => root_loop(worker),

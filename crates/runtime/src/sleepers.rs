@@ -122,7 +122,7 @@ impl Sleepers {
     /// A worker was woken: counts that, and calls the alarm, if there is one.
     pub fn sound(&self, index: usize) {
         #[cfg(not(loom))]
-        if !crate::metrics::count_worker_woken() {
+        if !crate::metrics::count_worker_woken(index) {
             // Ordering: Relaxed, a figure.
             self.outside.fetch_add(1, Ordering::Relaxed);
         }

@@ -63,6 +63,7 @@ use crate::request_word::RequestWord;
 use crate::shared::Shared;
 use crate::stall::{OwnState, State};
 use crate::task::{Ids, Running};
+use crate::trace;
 use sateen_base::os::ThreadClock;
 use sateen_base::prim::time::{Duration, Instant};
 use sateen_base::prim::{Arc, AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering, UnsafeCell};
@@ -101,6 +102,9 @@ pub(crate) struct Worker {
     /// The owner counts; every thread may read. So it is with the next.
     pub(crate) counters: CachePadded<Counters>,
     pub(crate) times: Times,
+    /// The way to its ring of events.
+    #[cfg_attr(not(feature = "trace"), allow(dead_code))]
+    pub(crate) trace: trace::Slot,
     /// How many fibers the policy holds.
     ready: AtomicUsize,
     /// How many fibers wait for a wake-up.
@@ -197,6 +201,7 @@ impl WorkerCell {
             index,
             counters: CachePadded::new(Counters::default()),
             times: Times::default(),
+            trace: trace::Slot::new(),
             ready: AtomicUsize::new(0),
             suspended: AtomicUsize::new(0),
             stacks: AtomicUsize::new(0),
@@ -331,6 +336,7 @@ impl Worker {
     pub(crate) fn make_ready(&self, shared: &Shared, fiber: &Fiber) {
         count_task_woken();
         fiber.note_ready();
+        trace::woken(shared, fiber);
         let here = context::owner().filter(|owner| std::ptr::eq(&raw const owner.worker, self));
         if let Some(owner) = here {
             owner.resume(fiber, After::Wait);

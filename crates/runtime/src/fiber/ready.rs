@@ -1,4 +1,4 @@
-//! Since when a fiber can go on: for the times of tasks with names.
+//! Since when a fiber, or the task that begins on it, can go on: for the times of tasks with names.
 
 use super::Fiber;
 use crate::task::Header;
@@ -6,6 +6,23 @@ use sateen_base::prim::Ordering;
 use sateen_base::tsc;
 
 impl Fiber {
+    /// [`Fiber::describe`] for a task that begins, or a poll. A task with a name also notes how
+    /// long it could have run.
+    #[inline]
+    pub(crate) fn begin_task(&self, task: &Header) {
+        // Ordering: Relaxed, a hint.
+        self.location.store(std::ptr::from_ref(task.location()).cast_mut(), Ordering::Relaxed);
+        if task.has_extra() || self.has_name.get() {
+            self.begin_named(task);
+        }
+    }
+
+    #[cold]
+    fn begin_named(&self, task: &Header) {
+        self.set_name(task.name());
+        task.note_running(self.worker());
+    }
+
     /// The fiber is about to be suspended. Returns whether its task has a name, so that
     /// [`Fiber::note_resumed`] is to follow.
     #[inline]

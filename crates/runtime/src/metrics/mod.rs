@@ -11,6 +11,7 @@ pub(crate) use times::{Doing, Times};
 
 use crate::context;
 use crate::shared::Shared;
+use crate::trace;
 use crate::worker::Worker;
 use sateen_base::prim::time::Duration;
 use std::collections::HashMap;
@@ -163,11 +164,13 @@ impl Metrics {
     }
 }
 
-/// The calling thread has woken a sleeping worker. Returns whether it is a worker, which counts
-/// that.
-pub(crate) fn count_worker_woken() -> bool {
-    let owner = context::thread_owner();
-    owner.inspect(|owner| owner.counters.workers_woken.bump()).is_some()
+/// The calling thread has woken sleeping worker `index`. Returns whether it is a worker, which
+/// counts that.
+pub(crate) fn count_worker_woken(index: usize) -> bool {
+    let Some(owner) = context::thread_owner() else { return false };
+    owner.counters.workers_woken.bump();
+    trace::worker_woken(owner, index);
+    true
 }
 
 /// The calling thread has made a task ready.

@@ -39,6 +39,14 @@ impl Times {
         Duration::from_nanos(tsc::nanos(ticks))
     }
 
+    /// What the worker does now, for another thread.
+    #[cfg(feature = "trace")]
+    pub(crate) fn doing(&self) -> Doing {
+        let all = [Doing::Work, Doing::Search, Doing::Sleep];
+        let now = all.into_iter().find(|&what| self.0[what as usize].is_present());
+        now.unwrap_or(Doing::Nothing)
+    }
+
     /// The worker does `then` from now on. Its own thread only, which keeps `now`. Returns what it
     /// did before.
     #[inline]
@@ -75,6 +83,11 @@ impl Span {
     fn leave(&self, now: u64) {
         let word = self.0.load(Ordering::Relaxed) & !Self::INSIDE;
         self.0.store(word.wrapping_add(now << 1), Ordering::Relaxed);
+    }
+
+    #[cfg(feature = "trace")]
+    fn is_present(&self) -> bool {
+        self.0.load(Ordering::Relaxed) & Self::INSIDE != 0
     }
 
     fn ticks(&self) -> u64 {

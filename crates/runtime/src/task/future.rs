@@ -16,6 +16,7 @@ use crate::metrics::count_task_woken;
 use crate::shared::Shared;
 use crate::started_on::StartedOn;
 use crate::task_state::TaskState;
+use crate::trace;
 use crate::unwind::discard;
 use crate::wake_word::{Paused, Released, WakeWord};
 use crate::worker::{Owner, Push};
@@ -196,6 +197,7 @@ where
     F: Future + Send + 'static,
     F::Output: Send + 'static,
 {
+    trace::spawned(home, birth.id.get());
     let frame = Box::new(Frame {
         head: Head {
             task: Header {
@@ -285,6 +287,7 @@ pub(crate) unsafe fn send_home(head: NonNull<Head>) {
 fn note_woken(task: &Header) {
     count_task_woken();
     task.note_ready();
+    trace::future_woken(task.id.get());
 }
 
 /// # Safety
@@ -378,12 +381,15 @@ pub(crate) unsafe fn poll_queued(worker: &Owner, fiber: &Fiber, head: NonNull<He
                 worker.counters.started.bump();
             }
             fiber.begin_task(&this.task);
+            trace::poll_began(fiber, &this.task);
             // The poll's own reference is not counted; clones are.
             // SAFETY: the poll keeps the frame.
             let waker = unsafe { Waker::from_raw(raw_waker(head)) };
             let waker = ManuallyDrop::new(waker);
             // SAFETY: the poll has begun, so this thread owns the future.
-            unsafe { (this.actions.poll)(head, &mut Context::from_waker(&waker)) }
+            let over = unsafe { (this.actions.poll)(head, &mut Context::from_waker(&waker)) };
+            trace::poll_ended(fiber, this.task.id.get(), over);
+            over
         });
     if !over && !cancelled() {
         this.task.started_on.clear();

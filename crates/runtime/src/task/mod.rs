@@ -38,6 +38,7 @@ use crate::scope;
 use crate::shared::Shared;
 use crate::started_on::StartedOn;
 use crate::task_state::{Cancel, Claim, Completion, TaskState};
+use crate::trace;
 use crate::unwind::{discard, run_and_discard};
 use crate::worker::{Owner, Push, Worker};
 use identity::Extra;
@@ -345,6 +346,7 @@ where
     F: FnOnce() -> T + 'static,
     T: 'static,
 {
+    trace::spawned(home, birth.id.get());
     let header = Frame::alloc(TaskState::new(), Body::Closure(f), home, birth);
     identity::attach(header);
     (header, JoinHandle::new(header, take_result::<F, T>))
@@ -357,6 +359,7 @@ where
     F: FnOnce() -> T + Send + 'static,
     T: Send + 'static,
 {
+    trace::spawned(home, birth.id.get());
     let header = Frame::alloc(TaskState::detached(), Body::Closure(f), home, birth);
     identity::attach(header);
     header

@@ -4,6 +4,7 @@ use super::{Cancelled, Header, JoinError, identity};
 use crate::context;
 use crate::fiber::Fiber;
 use crate::task::locals::Locals;
+use crate::trace;
 use crate::unwind::discard;
 use sateen_sync::park::Identity;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -92,6 +93,7 @@ impl Running {
         let id = unsafe { fiber.owner() }.ids().draw().get();
         // SAFETY: it waits. Other threads read only what does not change.
         let task = if caller.is_null() { std::ptr::null() } else { unsafe { (*caller).task } };
+        let _slice = trace::in_branch(fiber, id, task, !caller.is_null());
         Self::run(fiber, task, id, std::ptr::null(), Called { what, caller }, || {
             // SAFETY: null, or a task that waits for this branch.
             if let Some(task) = unsafe { task.as_ref() } {
@@ -113,6 +115,7 @@ impl Running {
     ) -> R {
         // SAFETY: the caller runs on `fiber`.
         let id = unsafe { fiber.owner() }.ids().draw().get();
+        let _slice = trace::in_branch(fiber, id, std::ptr::null(), false);
         Self::run(fiber, std::ptr::null(), id, std::ptr::null(), Called { what, caller }, f)
     }
 }
@@ -194,11 +197,14 @@ pub(crate) unsafe fn run_claimed(header: NonNull<Header>) {
     // The task that joins it in place waits for it.
     let called = Called { caller: fiber.running(), ..Called::NOT };
     fiber.begin_task(task);
-    Running::run(fiber, header.as_ptr(), task.id.get(), &raw const locals, called, || {
+    trace::started(fiber, task);
+    let id = task.id.get();
+    Running::run(fiber, header.as_ptr(), id, &raw const locals, called, || {
         // SAFETY: claimed.
         unsafe { (task.actions.run)(header) };
         locals.destroy();
     });
+    trace::ended(fiber, id);
     counters.ended.bump();
     identity::detach(header);
 }

@@ -5,6 +5,7 @@ use crate::fiber::Fiber;
 use crate::forked;
 use crate::metrics::Doing;
 use crate::root;
+use crate::trace;
 use sateen_base::prim::time::{Duration, Instant};
 use sateen_sync::park::ThreadParker;
 
@@ -23,7 +24,9 @@ impl Owner {
         withdraw: impl Fn() -> bool,
     ) {
         self.counters.suspensions.bump();
+        trace::suspended(fiber);
         self.block_counted(fiber, thread, deadline, withdraw);
+        trace::resumed(fiber);
         self.counters.resumptions.bump();
     }
 

@@ -4,6 +4,7 @@ use super::{After, HUNGRY, Owner, Pop, Push};
 use crate::context;
 use crate::entry::Entry;
 use crate::fiber::{Fiber, Switched};
+use crate::trace;
 use sateen_base::prim::time::{Duration, Instant};
 use sateen_base::prim::{Ordering, thread};
 
@@ -40,7 +41,9 @@ impl Owner {
     pub(super) fn leave(&self, fiber: &Fiber) {
         // Another join stack is in use from now on, with nothing public on it.
         self.publish(fiber);
+        trace::suspended(fiber);
         fiber.leave();
+        trace::resumed(fiber);
     }
 
     /// Lets others take all that the worker has to give, before it turns to something else or to

@@ -2,6 +2,7 @@
 
 use super::{Owner, Worker};
 use crate::metrics::Doing;
+use crate::trace;
 use sateen_base::prim::Ordering;
 
 impl Worker {
@@ -37,7 +38,11 @@ impl Owner {
     /// The worker does `then` from now on. Returns what it did before.
     #[inline]
     pub(crate) fn turn_to(&self, then: Doing) -> Doing {
-        self.times.switch(&self.doing, then)
+        let before = self.times.switch(&self.doing, then);
+        if before != then {
+            trace::turned(self, before, then);
+        }
+        before
     }
 
     /// Calls `f`, in which the worker does `what`.

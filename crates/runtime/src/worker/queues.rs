@@ -14,6 +14,7 @@ use super::{Owner, Worker};
 use crate::entry::Entry;
 use crate::fiber::Fiber;
 use crate::task::Header;
+use crate::trace;
 use sateen_base::prim::Ordering;
 use sateen_deque::Steal;
 use std::ptr::NonNull;
@@ -129,6 +130,7 @@ impl Owner {
     #[cold]
     fn pop_seldom(&self, turn: u32) -> Option<Entry> {
         self.fire_timers();
+        trace::sampled(self);
         (0..4)
             .find_map(|i| match turn.wrapping_add(i) % 4 {
                 0 if self.shared().posted_last => None,
