@@ -22,6 +22,7 @@ use crate::overflow::Record;
 use crate::panic_count::Hidden;
 use crate::park_word::ParkWord;
 use crate::shared::Shared;
+use crate::spans;
 use crate::stack::FiberStack;
 use crate::standoff::Patience;
 use crate::switch::{Back, Main, Switch};
@@ -389,11 +390,14 @@ impl Fiber {
         if self.keeps_thread() {
             return self.block(None);
         }
+        // Before the wait begins: this may call user code, which may wait itself.
+        let spans = spans::leave();
         if self.park_word.begin() {
             // SAFETY: a fiber parks itself.
             unsafe { self.owner() }.suspend(self);
         }
         self.park_word.resumed();
+        spans.enter();
     }
 
     /// How urgent the task here is. Only the worker asks.

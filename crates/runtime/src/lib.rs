@@ -118,6 +118,8 @@ mod shared;
 #[cfg(not(loom))]
 mod shutdown;
 #[cfg(not(loom))]
+mod spans;
+#[cfg(not(loom))]
 mod stack;
 #[cfg(not(loom))]
 mod standoff;
@@ -163,6 +165,8 @@ pub use sateen_sync::{
         Elapsed, Sleep, Timeout, sleep, sleep_async, sleep_until, sleep_until_async, timeout_async,
     },
 };
+#[cfg(all(not(loom), feature = "trace", feature = "tracing"))]
+pub use spans::TraceLayer;
 #[cfg(all(not(loom), feature = "study"))]
 pub use stack::FixedStacks;
 #[cfg(all(not(loom), feature = "trace"))]

@@ -65,6 +65,7 @@
 //! | `local` | primitives for one thread, without atomics: `sync::local` |
 //! | `primitives` | what primitives are built from: parking hook, wait queues, timers |
 //! | `lock_api_05` | raw mutexes implement `lock_api` 0.5, too, which needs Rust 1.95 |
+//! | `tracing` | spans of the crate `tracing` follow tasks; see [the guide](guide::see_it_run) |
 //! | `trace` | traces for Perfetto: `Runtime::trace`, or `SATEEN_TRACE=file` |
 //! | `study` | items that exist only to be measured beside others; nothing is promised for them |
 //!

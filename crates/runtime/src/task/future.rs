@@ -14,6 +14,7 @@ use crate::fiber::Fiber;
 use crate::live::{Links, Live};
 use crate::metrics::count_task_woken;
 use crate::shared::Shared;
+use crate::spans;
 use crate::started_on::StartedOn;
 use crate::task_state::TaskState;
 use crate::trace;
@@ -209,6 +210,7 @@ where
                 id: birth.id,
                 location: birth.location,
                 started_on: StartedOn::new(),
+                span: spans::OfTask::new(),
                 extra: birth.extra,
             },
             word: WakeWord::new(),
@@ -373,8 +375,10 @@ pub(crate) unsafe fn poll_queued(worker: &Owner, fiber: &Fiber, head: NonNull<He
         Running::run(fiber, task, this.task.id.get(), std::ptr::null(), start::Called::NOT, f)
     };
     let cancelled = || this.task.is_cancelled() || worker.shared().is_cancelling();
-    let mut over = !cancelled()
-        && run(&|| {
+    let mut over = !cancelled() && {
+        // SAFETY: the poll has begun, so the future is ours, and does not run yet.
+        unsafe { spans::make(&this.task) };
+        run(&|| {
             if !this.begun.load(Ordering::Relaxed) {
                 // Ordering: Relaxed; handed on with the entry.
                 this.begun.store(true, Ordering::Relaxed);
@@ -390,7 +394,8 @@ pub(crate) unsafe fn poll_queued(worker: &Owner, fiber: &Fiber, head: NonNull<He
             let over = unsafe { (this.actions.poll)(head, &mut Context::from_waker(&waker)) };
             trace::poll_ended(fiber, this.task.id.get(), over);
             over
-        });
+        })
+    };
     if !over && !cancelled() {
         this.task.started_on.clear();
         match this.word.pause() {
@@ -412,6 +417,8 @@ pub(crate) unsafe fn poll_queued(worker: &Owner, fiber: &Fiber, head: NonNull<He
         });
     }
     debug_assert!(over);
+    // SAFETY: it is still ours, and over.
+    unsafe { spans::close(&this.task) };
     if this.begun.load(Ordering::Relaxed) {
         worker.counters.ended.bump();
     }

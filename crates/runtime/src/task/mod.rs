@@ -36,6 +36,7 @@ use crate::entry::{Entry, Work};
 use crate::fiber::Fiber;
 use crate::scope;
 use crate::shared::Shared;
+use crate::spans;
 use crate::started_on::StartedOn;
 use crate::task_state::{Cancel, Claim, Completion, TaskState};
 use crate::trace;
@@ -62,6 +63,9 @@ pub(crate) struct Header {
     id: TaskId,
     location: &'static Location<'static>,
     started_on: StartedOn<Fiber>,
+    /// The task's span of `tracing`.
+    #[cfg_attr(not(feature = "tracing"), allow(dead_code))]
+    span: spans::OfTask,
     /// What only some tasks have.
     extra: Option<Box<Extra>>,
 }
@@ -93,6 +97,11 @@ impl Header {
     /// A fiber other than the starter's, published as a runner of this task, takes over a branch.
     pub(crate) fn share(&self) {
         self.state.share();
+    }
+
+    #[cfg(feature = "tracing")]
+    pub(crate) fn span(&self) -> &spans::OfTask {
+        &self.span
     }
 
     pub(crate) fn id(&self) -> TaskId {
@@ -251,6 +260,7 @@ impl<F: FnOnce() -> T, T> Frame<F, T> {
                 id: birth.id,
                 location: birth.location,
                 started_on: StartedOn::new(),
+                span: spans::OfTask::new(),
                 extra: birth.extra,
             },
             body: UnsafeCell::new(body),

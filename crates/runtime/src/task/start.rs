@@ -3,6 +3,7 @@
 use super::{Cancelled, Header, JoinError, identity};
 use crate::context;
 use crate::fiber::Fiber;
+use crate::spans;
 use crate::task::locals::Locals;
 use crate::trace;
 use crate::unwind::discard;
@@ -76,6 +77,8 @@ impl Running {
         if fiber.join_stack().is_empty() {
             fiber.join_stack().set_tag((&raw const running).cast());
         }
+        // SAFETY: null, or a task that runs for as long as this does.
+        let _inside = unsafe { spans::enter(task) };
         f()
     }
 
@@ -199,11 +202,15 @@ pub(crate) unsafe fn run_claimed(header: NonNull<Header>) {
     fiber.begin_task(task);
     trace::started(fiber, task);
     let id = task.id.get();
+    // SAFETY: claimed, and not begun.
+    unsafe { spans::make(task) };
     Running::run(fiber, header.as_ptr(), id, &raw const locals, called, || {
         // SAFETY: claimed.
         unsafe { (task.actions.run)(header) };
         locals.destroy();
     });
+    // SAFETY: claimed, and over.
+    unsafe { spans::close(task) };
     trace::ended(fiber, id);
     counters.ended.bump();
     identity::detach(header);

@@ -237,6 +237,24 @@ impl Drop for Slice {
     }
 }
 
+/// The calling fiber's task has entered a span.
+#[cfg(feature = "tracing")]
+#[inline]
+pub(crate) fn span_entered(name: &'static str) {
+    if let Some(fiber) = context::fiber() {
+        at(fiber.worker(), Kind::SliceStart, fiber.number(), pack(name), 0);
+    }
+}
+
+/// It has left one.
+#[cfg(feature = "tracing")]
+#[inline]
+pub(crate) fn span_left() {
+    if let Some(fiber) = context::fiber() {
+        at(fiber.worker(), Kind::SliceEnd, fiber.number(), 0, 0);
+    }
+}
+
 /// Whether the calling worker's trace is taken now.
 #[inline]
 pub fn is_running() -> bool {

@@ -4,6 +4,7 @@ use super::{After, HUNGRY, Owner, Pop, Push};
 use crate::context;
 use crate::entry::Entry;
 use crate::fiber::{Fiber, Switched};
+use crate::spans;
 use crate::trace;
 use sateen_base::prim::time::{Duration, Instant};
 use sateen_base::prim::{Ordering, thread};
@@ -73,6 +74,13 @@ impl Owner {
         if fiber.keeps_thread() {
             return self.yield_thread(fiber);
         }
+        let spans = spans::leave();
+        self.yield_in_turn(fiber);
+        spans.enter();
+    }
+
+    #[inline(always)]
+    fn yield_in_turn(&self, fiber: &Fiber) {
         self.take_inbox();
         if self.ready_len() == 0 {
             match self.pop(Pop::Any).or_else(|| self.shared().take_injected()) {
@@ -115,9 +123,11 @@ impl Owner {
         if fiber.keeps_thread() {
             return self.push(entry, Push::Other);
         }
+        let spans = spans::leave();
         self.set_next(entry);
         self.resume(fiber, After::Yield);
         self.leave(fiber);
+        spans.enter();
     }
 
     /// `fiber` is what the worker runs from now on.

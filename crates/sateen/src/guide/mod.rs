@@ -13,7 +13,7 @@
 //! | [`graphs`] | tasks that depend on each other |
 //! | [`choosing`] | which lock, which counter, which pool |
 //! | [`tuning`] | settings, and what a runtime says of itself |
-//! | [`see_it_run`] | metrics and traces: what workers have done, and when |
+//! | [`see_it_run`] | metrics, traces, and log lines with their tasks |
 //! | [`corner_cases`] | waits while unwinding, wakers of your own, `fork` |
 
 #[doc = include_str!("start.md")]
