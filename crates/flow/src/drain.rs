@@ -1,6 +1,7 @@
 //! Executing a group's tasks, one after another.
 
 use crate::ready_channels::{Drain, Group, ReadyChannels};
+use crate::trace;
 use sateen_runtime::Cancelled;
 use sateen_shed::{Layout, Outcome, Shed, TaskId};
 use sateen_sync::park::context_id;
@@ -81,7 +82,10 @@ where
             self.ready.before_task(group, look, fenced, || {
                 any_ready(&self.shed, self.ready.group(group))
             });
-            let outcome = (self.run)(&self.shed, task, payload);
+            let outcome = {
+                let _slice = trace::slice("shed task", "", 0);
+                (self.run)(&self.shed, task, payload)
+            };
             self.ready.after_task(group, context);
             outcome
         };

@@ -71,6 +71,8 @@ pub mod timekeeper;
 #[cfg(not(loom))]
 mod timekeeper;
 #[cfg(not(loom))]
+mod trace;
+#[cfg(not(loom))]
 mod worker_queue;
 
 #[cfg(not(loom))]

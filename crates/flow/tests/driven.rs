@@ -538,16 +538,16 @@ fn idle_consumers_sleep() {
         shed.ready(&[id]).unwrap();
     }
     shed.wait().unwrap();
-    while runtime.stats().sleeping < 2 {
+    while runtime.metrics().sleeping < 2 {
         std::thread::yield_now();
     }
     // One task wakes one worker, and one runner task executes it.
-    let before = runtime.stats().total().tasks;
+    let before = runtime.metrics().total().taken;
     for id in tasks(10) {
         shed.ready(&[id]).unwrap();
         shed.wait().unwrap();
     }
-    assert_eq!(runtime.stats().total().tasks - before, 10);
+    assert_eq!(runtime.metrics().total().taken - before, 10);
     let seen: HashSet<_> = tasks(3).collect();
     assert_eq!(seen.len(), 3);
 }

@@ -268,6 +268,8 @@ where
         // The pool's threads were left in the parent.
         return f();
     }
+    #[cfg(feature = "trace")]
+    let _slice = crate::trace::slice("blocking call", "", 0);
     let job = Installed::new(f);
     worker.shared().blocking.ship(Shipped(job.as_job(), Arc::as_ptr(worker.shared())));
     job.wait_caught("blocking", None).unwrap_or_else(|panic| resume_unwind(panic))

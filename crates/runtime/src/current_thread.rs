@@ -11,12 +11,13 @@ use crate::context;
 use crate::entry::Entry;
 use crate::fiber::Suspend;
 use crate::join_stack::Job;
+use crate::metrics::{Doing, Metrics};
 use crate::panic_count::Hidden;
 use crate::root;
 use crate::shared::Shared;
 use crate::starve::STUCK_NAPS;
-use crate::stats::Stats;
 use crate::task::{self, Birth, Header, JoinHandle, Spawn};
+use crate::trace;
 use crate::worker::{Owner, Push};
 use sateen_base::AbortGuard;
 use sateen_base::os::{self, SignalStack, ThreadEnd};
@@ -103,7 +104,9 @@ impl crate::Runtime {
 impl CurrentThread {
     pub(crate) fn new(shared: Arc<Shared>) -> Self {
         // SAFETY: the calling thread is the worker.
-        unsafe { shared.workers[0].owner() }.set_shared(Some(Arc::clone(&shared)));
+        let worker = unsafe { shared.workers[0].owner() };
+        worker.set_shared(Some(Arc::clone(&shared)));
+        trace::worker_begins(worker);
         shared.open();
         os::mark_thread();
         let this = Self {
@@ -237,7 +240,7 @@ impl CurrentThread {
         }
         worker.counters.parks.bump();
         let left = worker.watch_timers();
-        if !sleep.sleep(0, left) {
+        if !worker.while_doing(Doing::Sleep, || sleep.sleep(0, left)) {
             sleep.cancel(0);
         }
         worker.stop_watching();
@@ -279,6 +282,7 @@ impl CurrentThread {
         };
         // The caller may be a destructor in the thread's own unwinding, which is not a task's.
         let panics = Some(Hidden::take());
+        self.worker().turn_to(Doing::Work);
         Entered { runtime: self, saved, blocker, id, panics }
     }
 
@@ -324,9 +328,15 @@ impl CurrentThread {
         Spawner::new(&self.shared)
     }
 
-    /// Counts of what the runtime has done so far.
-    pub fn stats(&self) -> Stats {
-        Stats::of(&self.shared)
+    #[cfg(feature = "trace")]
+    pub(crate) fn shared(&self) -> &Shared {
+        &self.shared
+    }
+
+    /// What the runtime has done so far; see [`Runtime::metrics`](crate::Runtime::metrics). Its
+    /// times count only while it runs.
+    pub fn metrics(&self) -> Metrics {
+        Metrics::of(&self.shared)
     }
 
     // ---- the end ----
@@ -440,6 +450,7 @@ impl Drop for Entered<'_> {
             sateen_sync::park::set_context_id(self.id);
             sateen_sync::park::install(self.blocker);
         }
+        self.runtime.worker().turn_to(Doing::Nothing);
         context::with(|c| c.restore(&self.saved));
         if self.runtime.worker().has_started() && self.runtime.ran.replace(false) {
             os::mark_thread();

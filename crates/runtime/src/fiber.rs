@@ -7,6 +7,7 @@
 mod asked;
 mod helping;
 mod own;
+mod ready;
 mod suspend;
 
 pub use own::{fiber_number, stack_used};
@@ -21,11 +22,13 @@ use crate::overflow::Record;
 use crate::panic_count::Hidden;
 use crate::park_word::ParkWord;
 use crate::shared::Shared;
+use crate::spans;
 use crate::stack::FiberStack;
 use crate::standoff::Patience;
 use crate::switch::{Back, Main, Switch};
 use crate::task::{Header, Priority, Running, cancel_unwind};
 use crate::time::Limit;
+use crate::trace;
 use crate::wait_record::{Wait, WaitRecord};
 use crate::waker;
 use crate::worker::{Owner, Worker};
@@ -96,6 +99,10 @@ pub(crate) struct Fiber {
     /// How many pieces of work had been started when it looked last at a [yield](crate::yield_now),
     /// and how many yields there were since.
     yields: Cell<(u64, u32)>,
+    /// The task here has a name, and waits: it wants to know since when it can go on.
+    timed: AtomicBool,
+    /// Since when it can go on, in ticks. Written by what makes it ready, read when it goes on.
+    ready_at: AtomicU64,
     /// The present wait keeps the thread, which waits at `thread`.
     blocking: AtomicBool,
     thread: ThreadParker,
@@ -150,6 +157,8 @@ impl Fiber {
             patience: Cell::default(),
             asleep: SpinLock::new(false),
             yields: Cell::new((0, 0)),
+            timed: AtomicBool::new(false),
+            ready_at: AtomicU64::new(0),
             blocking: AtomicBool::new(false),
             thread: ThreadParker::new(),
             switch: UnsafeCell::new(None),
@@ -381,11 +390,14 @@ impl Fiber {
         if self.keeps_thread() {
             return self.block(None);
         }
+        // Before the wait begins: this may call user code, which may wait itself.
+        let spans = spans::leave();
         if self.park_word.begin() {
             // SAFETY: a fiber parks itself.
             unsafe { self.owner() }.suspend(self);
         }
         self.park_word.resumed();
+        spans.enter();
     }
 
     /// How urgent the task here is. Only the worker asks.
@@ -562,6 +574,7 @@ impl Waiter for Fiber {
             if self.blocking.load(Ordering::Relaxed) {
                 // The runtime may end as soon as the fiber has the token.
                 let fiber = self.to_arc();
+                trace::woken(&fiber.shared, &fiber);
                 return fiber.thread.unpark();
             }
             // The fiber is suspended, and only this caller knows that it can resume. Until its

@@ -24,6 +24,7 @@ use crate::runtime::CalledJob;
 use crate::shared::Shared;
 use crate::standoff;
 use crate::task::Running;
+use crate::trace;
 use crate::worker::{HUNGRY, Owner, spin_for};
 use sateen_base::prim::time::Duration;
 use sateen_base::prim::{spin_loop, thread};
@@ -109,6 +110,9 @@ pub(crate) fn spin(latch: &Latch<Fiber>, under: &Under) {
     match here() {
         Some((worker, fiber)) if fiber.helps() => worker.help_until(fiber, latch, under),
         _ => spin_for(latch),
+    }
+    if !latch.is_done() {
+        trace::waits_for_stolen();
     }
 }
 
@@ -290,7 +294,7 @@ impl Owner {
             Taken::Entry(entry) => self.execute(fiber, entry),
             #[cfg(feature = "compat")]
             Taken::Job(job) => {
-                self.counters.tasks.bump();
+                self.counters.taken.bump();
                 self.note_started();
                 job.run();
             }
@@ -318,6 +322,7 @@ impl Owner {
                 continue;
             };
             self.counters.join_steals.bump();
+            trace::stole_branch(self, victim.index());
             fiber.unhindered(|| {
                 // SAFETY: stolen, so ours to run, once; its caller waits until it has run.
                 unsafe { Running::branch(fiber, caller.cast(), job.cast(), || ((*job).run)(job)) };

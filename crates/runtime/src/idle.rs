@@ -5,10 +5,12 @@
 use crate::entry::Entry;
 use crate::forked;
 use crate::join_stack::{Job, JoinStack};
+use crate::metrics::Doing;
 use crate::offer;
 use crate::policy::Sleeper;
 use crate::request_word::RequestWord;
 use crate::stall::Rest;
+use crate::trace;
 use crate::worker::{HUNGRY, Owner, Pop, Push, Worker};
 use sateen_base::prim::time::{Duration, Instant};
 use sateen_base::prim::{Ordering, fence as full_fence, spin_loop, thread};
@@ -46,6 +48,10 @@ impl Owner {
     /// and at the end of the runtime, then comes back.
     #[cold]
     pub(crate) fn idle(&self) -> Option<Entry> {
+        self.while_doing(Doing::Search, || self.search_and_sleep())
+    }
+
+    fn search_and_sleep(&self) -> Option<Entry> {
         loop {
             if self.shared().is_orphan() {
                 return self.idle_alone();
@@ -186,6 +192,7 @@ impl Owner {
             match self.steal_tasks(victim) {
                 Steal::Success(entry) => {
                     self.counters.task_steals.bump();
+                    trace::stole_task(self, victim.index());
                     return Some(self.older_than(entry, victim));
                 }
                 Steal::Retry => spin_loop(),
@@ -200,6 +207,7 @@ impl Owner {
         let fiber = victim.current_fiber()?;
         let (job, tag) = steal(fiber.join_stack(), victim.requests())?;
         self.counters.join_steals.bump();
+        trace::stole_branch(self, victim.index());
         self.will_run_branch_of(tag.cast());
         NonNull::new(job.cast_mut()).map(Entry::job)
     }
@@ -269,6 +277,7 @@ impl Owner {
     /// passed or the wake-up was spurious; then the announcement stands.
     pub(crate) fn sleep_for(&self, limit: Option<Duration>) -> bool {
         let sleeper = Sleeper::new(&self.shared().sleep, self.index());
+        let before = self.turn_to(Doing::Sleep);
         match self.custom_policy() {
             None => sleeper.sleep_for(limit),
             Some(policy) => {
@@ -277,6 +286,7 @@ impl Owner {
                 sleeper.sleep_for(Some(Duration::ZERO));
             }
         }
+        self.turn_to(before);
         sleeper.was_notified()
     }
 

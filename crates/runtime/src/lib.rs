@@ -33,6 +33,8 @@ mod stall;
 mod started_on;
 mod task_state;
 mod tight;
+#[cfg(any(loom, feature = "trace"))]
+mod trace_ring;
 mod wait_record;
 mod wake_word;
 mod watcher;
@@ -81,6 +83,8 @@ mod join;
 #[cfg(not(loom))]
 mod lookout;
 #[cfg(not(loom))]
+mod metrics;
+#[cfg(not(loom))]
 mod monitor;
 #[cfg(not(loom))]
 mod outside_spin;
@@ -114,13 +118,13 @@ mod shared;
 #[cfg(not(loom))]
 mod shutdown;
 #[cfg(not(loom))]
+mod spans;
+#[cfg(not(loom))]
 mod stack;
 #[cfg(not(loom))]
 mod standoff;
 #[cfg(not(loom))]
 mod starve;
-#[cfg(not(loom))]
-mod stats;
 #[cfg(not(loom))]
 mod substitutes;
 #[cfg(not(loom))]
@@ -131,6 +135,11 @@ mod task;
 mod time;
 #[cfg(not(loom))]
 mod timekeeper;
+#[cfg(all(feature = "trace", not(loom)))]
+#[doc(hidden)]
+pub mod trace;
+#[cfg(not(any(feature = "trace", loom)))]
+mod trace;
 #[cfg(not(loom))]
 mod unwind;
 #[cfg(not(loom))]
@@ -145,8 +154,8 @@ mod worker_thread;
 sateen_base::open_to_models! {
     aside, cycles, drain, flag, gate, inbox, join_stack, latch, live, offer, outside_latch,
     own_list, park_word,
-    request_word, sleepers, stall, started_on, task_state, tight, wait_record, wake_word,
-    watcher,
+    request_word, sleepers, stall, started_on, task_state, tight, trace_ring, wait_record,
+    wake_word, watcher,
 }
 
 #[cfg(not(loom))]
@@ -156,8 +165,12 @@ pub use sateen_sync::{
         Elapsed, Sleep, Timeout, sleep, sleep_async, sleep_until, sleep_until_async, timeout_async,
     },
 };
+#[cfg(all(not(loom), feature = "trace", feature = "tracing"))]
+pub use spans::TraceLayer;
 #[cfg(all(not(loom), feature = "study"))]
 pub use stack::FixedStacks;
+#[cfg(all(not(loom), feature = "trace"))]
+pub use trace::{Trace, TraceError, TraceSummary};
 #[cfg(not(loom))]
 pub use {
     blocking::blocking,
@@ -167,6 +180,7 @@ pub use {
     fiber::{fiber_number, stack_used},
     fork::fork,
     join::join,
+    metrics::{Metrics, ReadyTimes, WorkerMetrics},
     monitor::BlockedWorker,
     par::{
         Grain, par_chunks_mut, par_fold, par_for, par_map, par_reduce, par_sort, par_sort_unstable,
@@ -176,7 +190,6 @@ pub use {
     scope::{Scope, scope},
     shutdown::{RemainingFiber, ShutdownError, WhyRemaining},
     stack::{PooledStacks, Stack, StackAllocator, StackGuard},
-    stats::{Stats, WorkerStats},
     task::{
         CancelToken, Cancelled, CurrentTask, FiberLocal, FiberLocalError, JoinError, JoinHandle,
         Priority, Spawn, TaskId, check_cancelled, current_task, spawn, spawn_async,

@@ -10,6 +10,7 @@ use crate::context;
 use crate::entry::{Entry, Work};
 use crate::fiber::{Fiber, Suspend, Switched};
 use crate::hooks::Hook;
+use crate::metrics::Doing;
 use crate::own_stack::OwnStack;
 use crate::own_thread::{self, Threads};
 use crate::shared::Shared;
@@ -17,6 +18,7 @@ use crate::stack::{FiberStack, StackSize};
 use crate::starve::starve;
 use crate::switch::Main;
 use crate::task::{self, FutureHead, Header, JoinError};
+use crate::trace;
 use crate::unwind::run_and_discard;
 use crate::worker::{After, Owner, Pop};
 use sateen_base::AbortGuard;
@@ -46,10 +48,13 @@ pub(crate) fn worker_main(shared: Arc<Shared>, index: usize, own: Option<OwnStac
     // shorter message.
     let signals = sateen_base::os::SignalStack::ensure();
     let guard = AbortGuard::new("a panic reached a worker's root");
+    trace::worker_begins(worker);
+    worker.turn_to(Doing::Work);
     match own {
         None => root_loop(worker),
         Some(own) => run_in_place(worker, &own),
     }
+    worker.turn_to(Doing::Nothing);
     guard.disarm();
     shared.threads.as_ref().map(Threads::join_ended);
     drop(signals);
@@ -156,6 +161,7 @@ fn next_fiber_slow(worker: &Owner, entry: Entry) -> Option<&'static Fiber> {
 fn recycle(worker: &Owner, fiber: &Fiber) {
     if let Some(stack) = fiber.take_stack() {
         worker.shared().stacks.give(stack);
+        worker.count_stack_out();
     }
     worker.with_bare(|bare| bare.push(fiber));
 }
@@ -198,6 +204,7 @@ fn place_fiber(worker: &Owner, stack: FiberStack, main: Main) -> Option<&'static
         return None;
     };
     fiber.place(stack, main);
+    worker.count_stack_in();
     Some(fiber)
 }
 

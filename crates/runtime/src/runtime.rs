@@ -9,9 +9,9 @@ use crate::fiber::Fiber;
 use crate::forked;
 use crate::help::{self, Under};
 use crate::join_stack::Job;
+use crate::metrics::Metrics;
 use crate::outside_spin;
 use crate::shared::{Refused, Shared};
-use crate::stats::Stats;
 use crate::task::{JoinHandle, Running, Spawn, interrupted_after};
 use crate::unwind::{discard, run_and_discard};
 use sateen_base::os::PerProcess;
@@ -221,9 +221,22 @@ impl Runtime {
         resume_unwind(panic)
     }
 
-    /// Counts of what the workers have done so far.
-    pub fn stats(&self) -> Stats {
-        Stats::of(&self.shared)
+    /// What the workers have done so far, for how long, and what waits: for dashboards and alarms.
+    ///
+    /// ```
+    /// let runtime = sateen::Runtime::builder().workers(2).build()?;
+    /// runtime.spawn(|| ()).join().unwrap();
+    /// let metrics = runtime.metrics();
+    /// assert_eq!(metrics.workers.len(), 2);
+    /// assert_eq!(metrics.total().started, 1);
+    /// # Ok::<(), sateen::BuildError>(())
+    /// ```
+    ///
+    /// # Cost
+    /// Some loads for each worker, and a short lock for its table of [names](crate::Spawn::name).
+    /// What the workers pay for counting: a few instructions a task.
+    pub fn metrics(&self) -> Metrics {
+        Metrics::of(&self.shared)
     }
 
     fn is_own_thread(&self) -> bool {

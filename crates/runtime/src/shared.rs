@@ -28,6 +28,7 @@ use crate::stall::Stall;
 use crate::substitutes::Substitutes;
 use crate::task::{self, FutureHead, JoinError};
 use crate::timekeeper::Timekeeper;
+use crate::trace::Traces;
 use crate::waker::Kept;
 use crate::watcher::{NEVER, Watcher};
 use crate::worker::{Worker, WorkerCell};
@@ -126,6 +127,9 @@ pub(crate) struct Shared {
     exited: Mutex<Exited>,
     /// Threads have exited, or may start.
     changed: Condvar,
+    /// Keeps the rings that the workers write.
+    #[cfg_attr(not(feature = "trace"), allow(dead_code))]
+    pub(crate) traces: Traces,
 }
 
 /// What the builder makes in addition to workers and stacks.
@@ -205,6 +209,7 @@ impl Shared {
             drained,
             exited: Mutex::new(exited),
             changed: Condvar::new(),
+            traces: Traces::new(),
             workers,
         }
     }

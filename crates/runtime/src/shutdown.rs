@@ -215,7 +215,7 @@ impl Runtime {
             if live < fewest {
                 (fewest, since, progress) = (live, now, now);
             }
-            let begun = shared.workers.iter().map(|w| w.counters.read().tasks).sum();
+            let begun = shared.workers.iter().map(|w| w.counters.taken.get()).sum();
             if begun != tasks && shared.has_work_from_outside() {
                 (tasks, progress) = (begun, now);
             }

@@ -26,6 +26,9 @@ pub struct Sleepers {
     /// As many run at once.
     cores: usize,
     alarm: Option<Alarm>,
+    /// How often a thread that is no worker woke one. Guards nothing.
+    #[cfg(not(loom))]
+    outside: sateen_base::prim::AtomicU64,
 }
 
 /// What a publisher reads before it wakes a worker.
@@ -51,7 +54,15 @@ impl Sleepers {
         let zero = || AtomicUsize::new(0);
         let awake = Awake { searching: zero(), lookout: AtomicBool::new(false), blocked: zero() };
         let (slots, awake) = (EventCount::new(workers), CachePadded::new(awake));
-        Self { slots, awake, workers, cores: workers, alarm }
+        Self {
+            slots,
+            awake,
+            workers,
+            cores: workers,
+            alarm,
+            #[cfg(not(loom))]
+            outside: Default::default(),
+        }
     }
 
     /// The same where `workers` of them work at once, on `cores`.
@@ -101,8 +112,20 @@ impl Sleepers {
         woken.is_some()
     }
 
-    /// Calls the alarm, if there is one.
+    /// How many workers were woken by threads that are no workers.
+    #[cfg(not(loom))]
+    pub fn woken_from_outside(&self) -> u64 {
+        // Ordering: Relaxed, a figure.
+        self.outside.load(Ordering::Relaxed)
+    }
+
+    /// A worker was woken: counts that, and calls the alarm, if there is one.
     pub fn sound(&self, index: usize) {
+        #[cfg(not(loom))]
+        if !crate::metrics::count_worker_woken(index) {
+            // Ordering: Relaxed, a figure.
+            self.outside.fetch_add(1, Ordering::Relaxed);
+        }
         if let Some(alarm) = &self.alarm {
             alarm(index);
         }

@@ -7,6 +7,7 @@
 use crate::aside::WorkKind;
 use crate::entry::{Entry, Work};
 use crate::forked;
+use crate::metrics::Doing;
 use crate::root::{base_fiber, call_off_fiber, extra_fiber};
 use crate::shared::Shared;
 use crate::stall::{Rest, State};
@@ -34,6 +35,10 @@ const BATCH: usize = 1000;
 /// Returns how many naps in a row brought nothing, this one included.
 #[cold]
 pub(crate) fn starve(worker: &Owner, naps: u32) -> u32 {
+    worker.while_doing(Doing::Search, || look_and_nap(worker, naps))
+}
+
+fn look_and_nap(worker: &Owner, naps: u32) -> u32 {
     let shared = worker.shared();
     worker.look_through_pinned();
     // A task that sleeps until a timer holds a stack, and no other worker may be there to wake it.
@@ -86,11 +91,12 @@ pub(crate) fn starve(worker: &Owner, naps: u32) -> u32 {
     // work.
     let nap = NAP * 2u32.pow(naps.min(DOUBLINGS));
     shared.stall.rests(Rest::Nap);
-    thread::sleep(match due {
+    let nap = match due {
         Some(due) => due.saturating_duration_since(Instant::now()).min(NAP * 32),
         // Not in step with others: a worker sees a standstill only while it alone is awake.
         None => nap + nap * worker.random(8) as u32 / 32,
-    });
+    };
+    worker.while_doing(Doing::Sleep, || thread::sleep(nap));
     shared.stall.wakes(Rest::Nap);
     if drains {
         shared.undrain();

@@ -40,6 +40,7 @@
 mod blocked;
 mod execute;
 mod fibers;
+mod figures;
 mod lists;
 mod queues;
 mod requests;
@@ -56,12 +57,13 @@ use crate::fiber::Fiber;
 use crate::inbox::Inbox;
 use crate::join_stack::JoinStack;
 use crate::latch::{Latch, Waiter};
+use crate::metrics::{Counters, Doing, ReadyTable, Times, count_task_woken};
 use crate::policy::{Custom, PolicyView, WorkerPolicy};
 use crate::request_word::RequestWord;
 use crate::shared::Shared;
 use crate::stall::{OwnState, State};
-use crate::stats::Counters;
 use crate::task::{Ids, Running};
+use crate::trace;
 use sateen_base::os::ThreadClock;
 use sateen_base::prim::time::{Duration, Instant};
 use sateen_base::prim::{Arc, AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering, UnsafeCell};
@@ -97,8 +99,21 @@ pub(crate) struct Worker {
     /// What its fibers and futures wait for in time.
     pub(crate) timers: Arc<TimerQueue>,
     index: usize,
-    /// The owner counts; every thread may read.
+    /// The owner counts; every thread may read. So it is with the next.
     pub(crate) counters: CachePadded<Counters>,
+    pub(crate) times: Times,
+    /// The way to its ring of events.
+    #[cfg_attr(not(feature = "trace"), allow(dead_code))]
+    pub(crate) trace: trace::Slot,
+    /// How many fibers the policy holds.
+    ready: AtomicUsize,
+    /// How many fibers wait for a wake-up.
+    suspended: AtomicUsize,
+    /// Stacks that its fibers use, and the most at once.
+    stacks: AtomicUsize,
+    most_stacks: AtomicUsize,
+    /// How long tasks with names could run.
+    pub(crate) ready_times: ReadyTable,
 }
 
 /// A worker as its own thread has it. The thread's [context](crate::context) gives it out; its
@@ -122,10 +137,8 @@ pub(crate) struct Owner {
     rng: UnsafeCell<XorShift>,
     /// How often the run queue was popped; wraps around.
     pops: Cell<u32>,
-    /// How many fibers the policy holds.
-    ready: Cell<usize>,
-    /// How many fibers wait for a wake-up.
-    suspended: Cell<usize>,
+    /// What its times count now.
+    doing: Cell<Doing>,
     /// Since when the running task knows of ready fibers.
     ready_seen: Cell<requests::Seen>,
     /// What the watcher of the timers may not know.
@@ -187,6 +200,13 @@ impl WorkerCell {
             timers: Arc::new(TimerQueue::new()),
             index,
             counters: CachePadded::new(Counters::default()),
+            times: Times::default(),
+            trace: trace::Slot::new(),
+            ready: AtomicUsize::new(0),
+            suspended: AtomicUsize::new(0),
+            stacks: AtomicUsize::new(0),
+            most_stacks: AtomicUsize::new(0),
+            ready_times: ReadyTable::default(),
         };
         Self(Owner {
             worker,
@@ -200,8 +220,7 @@ impl WorkerCell {
             branch_of: Cell::new(std::ptr::null()),
             rng: UnsafeCell::new(XorShift::new(index as u64 + 1)),
             pops: Cell::new(index as u32),
-            ready: Cell::new(0),
-            suspended: Cell::new(0),
+            doing: Cell::new(Doing::Nothing),
             ready_seen: Cell::default(),
             timer_news: Cell::default(),
             stall: OwnState::new(),
@@ -279,7 +298,7 @@ impl Worker {
 
     /// A number that changes when the worker starts something.
     pub(crate) fn started(&self) -> u64 {
-        self.counters.tasks.get().wrapping_add(self.counters.join_steals.get())
+        self.counters.taken.get().wrapping_add(self.counters.join_steals.get())
     }
 
     /// Whether anything visible waits at this worker: tasks, public branches, fibers, pinned work.
@@ -315,6 +334,9 @@ impl Worker {
 
     /// Hands over a fiber of this worker that can resume. Called exactly once for each suspension.
     pub(crate) fn make_ready(&self, shared: &Shared, fiber: &Fiber) {
+        count_task_woken();
+        fiber.note_ready();
+        trace::woken(shared, fiber);
         let here = context::owner().filter(|owner| std::ptr::eq(&raw const owner.worker, self));
         if let Some(owner) = here {
             owner.resume(fiber, After::Wait);

@@ -65,7 +65,7 @@ fn thousands_of_nested_stolen_waits() {
             let depth = many(10_000);
             rt.install(|| nested_waits(depth, &deepest));
             assert!(deepest.load(SeqCst) < 4096, "each wait lies near its own frame");
-            assert!(rt.stats().total().suspensions >= depth as u64 / 2);
+            assert!(rt.metrics().total().suspensions >= depth as u64 / 2);
         });
     }
 }
@@ -229,7 +229,7 @@ fn spawns_fail_when_no_stack_can_ever_come_free() {
     event.set();
     waits.join().expect("set from outside");
     assert_eq!(rt.spawn(|| 1).join().expect("the runtime goes on"), 1);
-    assert_eq!(rt.stats().total().out_of_stacks, 1);
+    assert_eq!(rt.metrics().total().out_of_stacks, 1);
     rt.shutdown().expect("an orderly end");
 }
 

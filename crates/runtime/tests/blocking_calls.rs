@@ -76,7 +76,7 @@ fn a_thousand_callers_and_few_threads() {
             let limit = if threads == 0 { workers } else { threads };
             assert!(most.into_inner() <= limit, "{workers} workers, {threads} threads");
             assert!(seen.into_inner().unwrap().len() <= limit);
-            assert!(rt.stats().blocking_threads <= threads);
+            assert!(rt.metrics().blocking_threads <= threads);
         }
     }
 }
@@ -89,7 +89,7 @@ fn it_grows_as_far_as_needed() {
         rt.install(|| {
             scope(|s| (0..20).for_each(|_| s.spawn(|_| _ = blocking(|| barrier.wait()))))
         });
-        assert_eq!(rt.stats().blocking_threads, 20);
+        assert_eq!(rt.metrics().blocking_threads, 20);
     });
 }
 
@@ -99,7 +99,7 @@ fn idle_threads_end() {
     let rt = Runtime::builder().workers(1).blocking_keep_alive(keep).build().unwrap();
     rt.install(|| blocking(|| ()));
     let begin = Instant::now();
-    while rt.stats().blocking_threads != 0 {
+    while rt.metrics().blocking_threads != 0 {
         assert!(begin.elapsed() < Duration::from_secs(20), "it stays");
         thread::sleep(keep);
     }

@@ -34,7 +34,7 @@ fn everything_runs_on_the_calling_thread() {
         join(|| event.wait(), || event.set());
         sleep(Duration::from_millis(1));
     });
-    assert_eq!(runtime.stats().workers.len(), 1);
+    assert_eq!(runtime.metrics().workers.len(), 1);
 }
 
 #[test]

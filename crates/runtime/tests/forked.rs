@@ -322,11 +322,11 @@ fn the_threads_for_blocking_calls_are_gone() {
     }
     let rt = Runtime::builder().workers(2).build().expect("a runtime");
     assert_eq!(rt.install(|| blocking(|| 1)), 1);
-    assert_eq!(rt.stats().blocking_threads, 1);
+    assert_eq!(rt.metrics().blocking_threads, 1);
     let mut last = Some(rt);
     let ended = in_fork(|| {
         let rt = last.take().expect("the runtime");
-        assert_eq!(rt.stats().blocking_threads, 0);
+        assert_eq!(rt.metrics().blocking_threads, 0);
         drop(rt);
     });
     assert_eq!(ended, Ok(0));
@@ -343,7 +343,7 @@ fn the_threads_for_blocking_calls_are_gone() {
     let mut last = Some(rt);
     let ended = in_fork(|| {
         let rt = last.take().expect("the runtime");
-        assert_eq!(rt.stats().blocking_threads, 0);
+        assert_eq!(rt.metrics().blocking_threads, 0);
         // The runtime's end wakes the waiters whose timers it kept. The pool's threads call the
         // wakers, where there are such threads.
         drop(rt);

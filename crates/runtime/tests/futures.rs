@@ -442,7 +442,7 @@ fn a_future_wakes_the_worker_where_it_stays() {
                 })
             })
             .collect();
-        while rt.stats().sleeping < 2 {
+        while rt.metrics().sleeping < 2 {
             std::thread::yield_now();
         }
         event.set();

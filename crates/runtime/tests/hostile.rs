@@ -130,7 +130,7 @@ fn a_wake_up_is_passed_on_by_a_worker_with_business_of_its_own() {
                     std::hint::spin_loop();
                 }
             });
-            while rt.stats().sleeping < 2 {
+            while rt.metrics().sleeping < 2 {
                 std::thread::yield_now();
             }
             let flag = Arc::clone(&blocked);

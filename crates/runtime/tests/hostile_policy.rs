@@ -205,7 +205,7 @@ fn a_worker_without_a_stack_counts_the_fibers_that_a_policy_drops() {
             wait.wait();
         });
         begun.wait();
-        while rt.stats().total().suspensions == 0 {
+        while rt.metrics().total().suspensions == 0 {
             thread::yield_now();
         }
         go.set();
@@ -247,13 +247,13 @@ fn a_worker_sleeps_while_a_started_task_is_withheld() {
     });
     begun.wait();
     let asleep = |before: u64| {
-        while rt.stats().sleeping == 0 || rt.stats().total().parks == before {
+        while rt.metrics().sleeping == 0 || rt.metrics().total().parks == before {
             thread::yield_now();
         }
     };
     asleep(0);
     open.store(false, SeqCst);
-    let before = rt.stats().total().parks;
+    let before = rt.metrics().total().parks;
     go.set();
     asleep(before);
     assert!(!task.is_finished());
@@ -366,7 +366,7 @@ fn a_notification_may_do_anything() {
                 drop(runtime.spawn(|| ()));
                 drop(runtime.spawn_async(async {}));
                 runtime.fibers();
-                runtime.stats();
+                runtime.metrics();
                 INSIDE.set(false);
             }
         }
@@ -465,7 +465,7 @@ fn a_panic_ends_the_process_before_anything_is_lost() {
         let rt = with_policy(2, policy);
         loop {
             // Both workers sleep, so that the next submission notifies one of them.
-            while rt.stats().sleeping < 2 {
+            while rt.metrics().sleeping < 2 {
                 thread::yield_now();
             }
             armed.store(true, SeqCst);

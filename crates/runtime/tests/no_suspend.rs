@@ -102,7 +102,7 @@ fn a_substitute_takes_over_and_retires() {
         }
         // Where tasks own their threads, one that is about to retire takes over from nobody.
         let at_most = if strict { 16 } else { 2 };
-        let threads = rt.stats().workers.len();
+        let threads = rt.metrics().workers.len();
         assert!(rt.workers() == 1 && (2..=at_most).contains(&threads), "{threads} threads");
         rt.shutdown().expect("an orderly end");
     }
@@ -160,12 +160,12 @@ fn no_more_substitutes_than_allowed() {
         other
     });
     other.join().expect("ran later");
-    assert_eq!(rt.stats().workers.len(), 1);
+    assert_eq!(rt.metrics().workers.len(), 1);
     let rt = Runtime::builder().workers(1).substitutes(2).build().expect("a runtime");
     let tasks: Vec<_> =
         (0..10).map(|_| rt.spawn(|| no_suspend(|| sleep(Duration::from_millis(1))))).collect();
     tasks.into_iter().for_each(|task| task.join().expect("ran"));
-    assert!(rt.stats().workers.len() <= 3);
+    assert!(rt.metrics().workers.len() <= 3);
 }
 
 #[test]

@@ -396,11 +396,11 @@ fn a_blocked_runtime_says_so_by_itself() {
             // Waits until the message was printed and no worker has anything left to report.
             let end = Instant::now() + Duration::from_secs(30);
             let quiet = |rt: &Runtime| {
-                let stats = rt.stats();
+                let stats = rt.metrics();
                 stats.sleeping == workers && stats.total().surveys > 0
             };
-            let before = rt.stats().total().surveys;
-            while rt.stats().total().surveys < before + workers as u64 || !quiet(&rt) {
+            let before = rt.metrics().total().surveys;
+            while rt.metrics().total().surveys < before + workers as u64 || !quiet(&rt) {
                 assert!(Instant::now() < end, "nothing was said");
                 std::thread::sleep(Duration::from_millis(1));
             }

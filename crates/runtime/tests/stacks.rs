@@ -128,9 +128,9 @@ fn under_a_memory_limit_spawns_are_refused_and_the_runtime_goes_on() {
     // SAFETY: the call only reads the limit.
     assert_eq!(unsafe { libc::setrlimit(libc::RLIMIT_AS, &limit) }, 0);
     for _ in 0..3 {
-        let refused = rt.stats().total().out_of_stacks;
+        let refused = rt.metrics().total().out_of_stacks;
         let blocked = Blocked::spawn(&rt, 2000);
-        while rt.stats().total().out_of_stacks == refused {
+        while rt.metrics().total().out_of_stacks == refused {
             std::thread::yield_now();
         }
         // If there was no room for a slab of 64 stacks, smaller slabs were used, up to the
@@ -161,7 +161,7 @@ fn before_maps_run_out_spawns_are_refused() {
     let stacks = PooledStacks::new().guard(StackGuard::Protected);
     let rt = builder().stack_allocator(stacks).build().expect("a runtime");
     let blocked = Blocked::spawn(&rt, most / 2);
-    while rt.stats().total().out_of_stacks == 0 {
+    while rt.metrics().total().out_of_stacks == 0 {
         std::thread::yield_now();
     }
     assert!(maps() < most * 3 / 4);
@@ -238,7 +238,7 @@ fn allocators_that_fail() {
     blocked.wait_until_started(1);
     assert_eq!(rt.spawn(|| 1).join().expect("on the second stack"), 1);
     let more = Blocked::spawn(&rt, 3);
-    while rt.stats().total().out_of_stacks == 0 {
+    while rt.metrics().total().out_of_stacks == 0 {
         std::thread::yield_now();
     }
     assert_eq!(more.release(), 1);
@@ -301,7 +301,7 @@ fn far_more_tasks_than_stacks_leave_room_for_themselves() {
     // SAFETY: the call only reads the limit.
     assert_eq!(unsafe { libc::setrlimit(libc::RLIMIT_AS, &limit) }, 0);
     let blocked = Blocked::spawn(&rt, TASKS);
-    while rt.stats().total().out_of_stacks == 0 {
+    while rt.metrics().total().out_of_stacks == 0 {
         std::thread::yield_now();
     }
     let started = blocked.started.load(SeqCst);

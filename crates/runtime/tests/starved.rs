@@ -524,7 +524,7 @@ fn a_sleeper_gives_away_the_stack_that_it_has_to_spare() {
             waits.join().expect("nobody cancels it");
         };
         two_stacks(1);
-        while rt.stats().sleeping < 2 {
+        while rt.metrics().sleeping < 2 {
             std::thread::yield_now();
         }
         two_stacks(0);

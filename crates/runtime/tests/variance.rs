@@ -12,6 +12,13 @@ mod variance {
     }
 }
 
+#[cfg(feature = "trace")]
+mod variance_of_traces {
+    sateen_base::variance! {
+        covariant Trace<'a> = sateen_runtime::Trace<'a>;
+    }
+}
+
 #[cfg(not(doctest))]
 mod auto_traits {
     sateen_base::auto_traits! {

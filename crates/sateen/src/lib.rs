@@ -41,6 +41,8 @@
 //! | a runtime that is this thread, for a window or an event loop | [`Runtime::current_thread`] |
 //! | another order of tasks | [`policy`] |
 //! | to see what waits for what | [`Runtime::report`] |
+//! | to see how busy the workers are, for dashboards | [`Runtime::metrics`] |
+//! | to see what ran where and when | feature `trace`; see [the guide](guide::see_it_run) |
 //!
 //! # What to know first
 //!
@@ -64,6 +66,8 @@
 //! | `primitives` | what primitives are built from: parking hook, wait queues, timers |
 //! | `lock_api_05` | raw mutexes implement `lock_api` 0.5, too, which needs Rust 1.95 |
 //! | `asan` | AddressSanitizer knows the stacks of tasks, in programs that are built with it |
+//! | `tracing` | spans of the crate `tracing` follow tasks; see [the guide](guide::see_it_run) |
+//! | `trace` | traces for Perfetto: `Runtime::trace`, or `SATEEN_TRACE=file` |
 //! | `study` | items that exist only to be measured beside others; nothing is promised for them |
 //!
 //! # For those who change it

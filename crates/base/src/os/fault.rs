@@ -33,22 +33,32 @@ pub unsafe fn on_fault(handler: fn(usize)) {
     INSTALLED.call_once(|| {
         HANDLER.store(handler as *mut (), Ordering::Release);
         for (signal, before) in SIGNALS.into_iter().zip(&BEFORE) {
-            // SAFETY: all-zero is a valid action; the calls read and write the actions given. What
-            // was there is noted first: a fault may come as soon as ours is in place.
-            unsafe {
-                let mut action: libc::sigaction = MaybeUninit::zeroed().assume_init();
-                if libc::sigaction(signal, std::ptr::null(), &mut action) != 0
-                    || before.set(action).is_err()
-                {
-                    continue;
-                }
-                action = MaybeUninit::zeroed().assume_init();
-                action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
-                action.sa_sigaction = on_signal as *const () as usize;
-                libc::sigaction(signal, &action, null_mut());
-            }
+            install(signal, before, on_signal);
         }
     });
+}
+
+/// A signal handler that is told where the signal comes from.
+pub(super) type Handler =
+    unsafe extern "C" fn(libc::c_int, *mut libc::siginfo_t, *mut libc::c_void);
+
+/// Installs `handler`, and notes in `before` what was there. A signal of a request to end that is
+/// ignored stays so.
+pub(super) fn install(signal: libc::c_int, before: &OnceLock<libc::sigaction>, handler: Handler) {
+    // SAFETY: all-zero is a valid action; the calls read and write the actions given. What was
+    // there is noted first: a signal may come as soon as ours is in place.
+    unsafe {
+        let mut action: libc::sigaction = MaybeUninit::zeroed().assume_init();
+        let known = libc::sigaction(signal, std::ptr::null(), &mut action) == 0;
+        let ignored = action.sa_sigaction == libc::SIG_IGN && !SIGNALS.contains(&signal);
+        if !known || ignored || before.set(action).is_err() {
+            return;
+        }
+        action = MaybeUninit::zeroed().assume_init();
+        action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
+        action.sa_sigaction = handler as *const () as usize;
+        libc::sigaction(signal, &action, null_mut());
+    }
 }
 
 unsafe extern "C" fn on_signal(
@@ -66,15 +76,23 @@ unsafe extern "C" fn on_signal(
             std::mem::transmute::<*mut (), fn(usize)>(handler)((*info).si_addr() as usize);
         }
     }
-    // SAFETY: passed on as it came.
-    unsafe { chain(signal, info, context) }
+    let index = SIGNALS.iter().position(|&s| s == signal);
+    if let Some(before) = index.and_then(|index| BEFORE[index].get()) {
+        // SAFETY: passed on as it came, to what was there before.
+        unsafe { chain(before, signal, info, context) }
+    }
 }
 
+/// Calls the handler that was there before.
+///
 /// # Safety
-/// The arguments are those of a signal handler.
-unsafe fn chain(signal: libc::c_int, info: *mut libc::siginfo_t, context: *mut libc::c_void) {
-    let index = SIGNALS.iter().position(|&s| s == signal);
-    let Some(before) = index.and_then(|index| BEFORE[index].get()) else { return };
+/// `before` was installed for the signal. The other arguments are those of its handler.
+pub(super) unsafe fn chain(
+    before: &libc::sigaction,
+    signal: libc::c_int,
+    info: *mut libc::siginfo_t,
+    context: *mut libc::c_void,
+) {
     // SAFETY: the action was installed for this signal, so what it names is a handler of its kind.
     unsafe {
         match before.sa_sigaction {
@@ -87,13 +105,11 @@ unsafe fn chain(signal: libc::c_int, info: *mut libc::siginfo_t, context: *mut l
                 }
             }
             handler if before.sa_flags & libc::SA_SIGINFO != 0 => {
-                type Handler =
-                    unsafe extern "C" fn(libc::c_int, *mut libc::siginfo_t, *mut libc::c_void);
                 std::mem::transmute::<usize, Handler>(handler)(signal, info, context);
             }
             handler => {
-                type Handler = unsafe extern "C" fn(libc::c_int);
-                std::mem::transmute::<usize, Handler>(handler)(signal);
+                type Plain = unsafe extern "C" fn(libc::c_int);
+                std::mem::transmute::<usize, Plain>(handler)(signal);
             }
         }
     }

@@ -9,6 +9,8 @@ use std::io;
 use std::ops::Range;
 use std::sync::atomic::AtomicU32 as StdAtomicU32;
 
+#[cfg_attr(not(unix), path = "no_at_end.rs")]
+mod at_end;
 #[cfg_attr(not(unix), path = "no_fault.rs")]
 mod fault;
 #[cfg(feature = "faults")]
@@ -28,6 +30,7 @@ pub mod valgrind;
 #[cfg(windows)]
 mod windows;
 
+pub use at_end::{at_end, end_work_now};
 pub use fault::{SignalStack, on_fault, write_stderr};
 pub use fork::{at_fork_in_child, process_generation, watch_forks};
 pub use memory::{Mapping, StackGuard};

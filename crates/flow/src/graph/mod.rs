@@ -11,6 +11,7 @@ pub use handle::{Handle, Inputs, On, Tasks};
 pub use results::Output;
 
 use crate::ready_channels::ReadyChannels;
+use crate::trace;
 use crate::{Driven, Map, RunOn, WaitError};
 use results::Slot;
 use sateen_base::unwind::discard;
@@ -307,6 +308,7 @@ impl Graph {
 /// Runs a task's closure. The graph keeps the payload of a panic, with the task; the shed learns
 /// only that there was one.
 fn run(spec: &Spec, node: &Node) -> Outcome {
+    let _slice = trace::named("graph task", || spec.name(node.index));
     if let Err(panic) = catch_unwind(AssertUnwindSafe(|| node.call())) {
         if panic.is::<Cancelled>() {
             resume_unwind(panic);

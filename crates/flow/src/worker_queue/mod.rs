@@ -119,7 +119,7 @@ impl<T> WorkerQueue<T> {
     /// [`Overflow::Error`] is set.
     pub fn send(&self, item: T) -> Result<(), SendError<T>> {
         let (lane, sent) = self.step();
-        self.shared.send(lane, Envelope { item, sent }, true)?;
+        self.shared.send(lane, Envelope::new(item, sent), true)?;
         self.shared.sent.increment();
         Ok(())
     }
@@ -130,7 +130,7 @@ impl<T> WorkerQueue<T> {
     /// [`SendError`], with the item, if the queue is closed, or full and nothing is dropped.
     pub fn try_send(&self, item: T) -> Result<(), SendError<T>> {
         let (lane, sent) = self.step();
-        self.shared.send(lane, Envelope { item, sent }, false)?;
+        self.shared.send(lane, Envelope::new(item, sent), false)?;
         self.shared.sent.increment();
         Ok(())
     }
@@ -295,7 +295,7 @@ fn hash_lane(key: &(impl Hash + ?Sized), lanes: usize) -> usize {
 type Addressed<T> = Result<(Way, Envelope<T>), SendError<T>>;
 
 fn anywhere<T>((lane, sent): (usize, u64), item: T) -> Addressed<T> {
-    Ok((Way::From(lane), Envelope { item, sent }))
+    Ok((Way::From(lane), Envelope::new(item, sent)))
 }
 
 /// The lane of a key only.
@@ -308,7 +308,7 @@ fn keyed<T>(
     if !shared.keyed {
         return Err(SendError { item, reason: Refusal::NotKeyed });
     }
-    Ok((Way::Only(hash_lane(key, shared.lanes.len())), Envelope { item, sent }))
+    Ok((Way::Only(hash_lane(key, shared.lanes.len())), Envelope::new(item, sent)))
 }
 
 /// Counts for no handle, as it may be polled on any thread.
@@ -335,7 +335,7 @@ fn send_batch_to<T>(
             (self.1)(self.0 as u64);
         }
     }
-    let envelope = |item| Envelope { item, sent: 0 };
+    let envelope = |item| Envelope::new(item, 0);
     let envelopes: Vec<_> = items.into_iter().map(envelope).collect();
     let mut envelopes = envelopes.into_iter();
     let mut went = Went(0, count);

@@ -65,7 +65,7 @@ impl<T> Sender<T> {
     #[inline]
     pub fn send(&self, item: T) -> Result<(), SendError<T>> {
         let (lane, sent) = self.shared.step(&self.turn);
-        self.shared.send(lane, Envelope { item, sent }, true)?;
+        self.shared.send(lane, Envelope::new(item, sent), true)?;
         self.count(1);
         Ok(())
     }
@@ -77,7 +77,7 @@ impl<T> Sender<T> {
     #[inline]
     pub fn try_send(&self, item: T) -> Result<(), SendError<T>> {
         let (lane, sent) = self.shared.step(&self.turn);
-        self.shared.send(lane, Envelope { item, sent }, false)?;
+        self.shared.send(lane, Envelope::new(item, sent), false)?;
         self.count(1);
         Ok(())
     }

@@ -321,7 +321,8 @@ impl<T, C: Clock> Worker<T, C> {
         envelope: Envelope<T>,
         handler: &impl Fn(usize, &mut T) -> R,
     ) {
-        let Envelope { mut item, sent } = envelope;
+        let _slice = envelope.slice();
+        let Envelope { mut item, sent, .. } = envelope;
         if cfg!(feature = "wait_times") && sent != 0 {
             self.metrics().waited(tsc::now().saturating_sub(sent));
         }
@@ -364,7 +365,7 @@ impl<T, C: Clock> Worker<T, C> {
     fn again(&mut self, item: T, after: Duration) {
         let held = if self.shared.keyed { self.held.take() } else { None };
         let crew = &self.shared.crews[self.crew];
-        let again = Again { envelope: Envelope { item, sent: 0 }, held };
+        let again = Again { envelope: Envelope::again(item), held };
         let refused = crew.later.push(again, after);
         // Last, so that the item is counted somewhere at every moment.
         self.metrics().end(Ended::Retried);

@@ -48,16 +48,16 @@ impl Watch {
 }
 
 fn stuck(job: &Job, runtime: &Runtime) -> ! {
-    let stats = runtime.stats();
+    let metrics = runtime.metrics();
     note(&format!(
         "{} made no progress for {} s after {} operations; \
          {} of {} workers sleep, {} search",
         job.name,
         STUCK.as_secs(),
         job.ledger.operations(),
-        stats.sleeping,
+        metrics.sleeping,
         runtime.workers(),
-        stats.searching,
+        metrics.searching,
     ));
     note(&format!("what waits for what:\n{}", runtime.report()));
     std::process::exit(1);

@@ -24,6 +24,14 @@ pub fn fiber_number() -> Option<u32> {
     context::fiber().map(|fiber| fiber.number)
 }
 
+#[cfg(feature = "trace")]
+impl super::Fiber {
+    /// See [`fiber_number`].
+    pub(crate) fn number(&self) -> u32 {
+        self.number
+    }
+}
+
 /// Bytes that have ever been used of the stack that the caller's task runs on, by earlier tasks
 /// too. For choosing a [`stack_size`](crate::Builder::stack_size).
 ///

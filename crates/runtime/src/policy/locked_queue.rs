@@ -18,8 +18,13 @@ struct Line<K> {
 
 impl<K: RawMutex> Line<K> {
     fn is_empty(&self) -> bool {
-        // Ordering: Relaxed, a hint; a worker that falls asleep looks after a fence.
-        self.len.load(Ordering::Relaxed) == 0
+        // A hint; a worker that falls asleep looks after a fence.
+        self.len() == 0
+    }
+
+    fn len(&self) -> usize {
+        // Ordering: Relaxed, see `is_empty`.
+        self.len.load(Ordering::Relaxed)
     }
 
     fn change<R>(&self, f: impl FnOnce(&mut VecDeque<Entry>) -> R) -> R {
@@ -52,5 +57,9 @@ impl<K: RawMutex + Send + Sync + 'static> SharedQueue for Locked<K> {
 
     fn is_empty(&self) -> bool {
         self.0.iter().all(Line::is_empty)
+    }
+
+    fn len(&self) -> usize {
+        self.0.iter().map(Line::len).sum()
     }
 }

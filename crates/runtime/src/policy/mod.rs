@@ -30,8 +30,8 @@ use lock_api::RawMutex;
 #[cfg(feature = "study")]
 use locked_queue::Locked;
 use round_robin::RoundRobin;
-use sateen_base::prim::Arc;
 use sateen_base::prim::time::{Duration, Instant};
+use sateen_base::prim::{Arc, AtomicUsize, Ordering};
 use shared_queue::{LockFree, SharedQueue};
 use sharing::{Shares, Sharing, Staged};
 use std::cell::Cell;
@@ -453,7 +453,7 @@ impl WorkerPolicy {
             Self::Sharing(policy) => PolicyView::Sharing(policy.stage()),
             #[cfg(feature = "study")]
             Self::SharingLocked(policy) => PolicyView::Sharing(policy.stage()),
-            Self::RoundRobin(_) => PolicyView::Alone,
+            Self::RoundRobin(policy) => PolicyView::Alone(Arc::clone(policy.len())),
             Self::Custom(custom) => PolicyView::Custom(Arc::clone(custom.changes())),
         }
     }
@@ -463,8 +463,8 @@ impl WorkerPolicy {
 pub(crate) enum PolicyView {
     Stealing(Stealer),
     Sharing(Arc<dyn Staged>),
-    /// Round robin: others may take nothing, branches neither.
-    Alone,
+    /// Round robin: others may take nothing, branches neither. The number of tasks that wait.
+    Alone(Arc<AtomicUsize>),
     /// Others may take branches. The policy is told of changed properties.
     Custom(Arc<Changes>),
 }
@@ -475,7 +475,26 @@ impl PolicyView {
         match self {
             Self::Stealing(stealer) => !stealer.is_empty(),
             Self::Sharing(stage) => stage.has_shared(),
-            Self::Alone | Self::Custom(_) => false,
+            Self::Alone(_) | Self::Custom(_) => false,
+        }
+    }
+
+    /// How many tasks wait at the worker, about. A policy of the user's does not tell: 0.
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Self::Stealing(stealer) => stealer.len(),
+            Self::Sharing(stage) => stage.lens().0,
+            // Ordering: Relaxed, a figure.
+            Self::Alone(len) => len.load(Ordering::Relaxed),
+            Self::Custom(_) => 0,
+        }
+    }
+
+    /// How many tasks wait in a queue that all workers share, about.
+    pub(crate) fn shared_len(&self) -> usize {
+        match self {
+            Self::Sharing(stage) => stage.lens().1,
+            _ => 0,
         }
     }
 
@@ -497,7 +516,7 @@ impl PolicyView {
 
     /// Whether workers take no work from each other.
     pub(crate) fn is_alone(&self) -> bool {
-        matches!(self, Self::Alone)
+        matches!(self, Self::Alone(_))
     }
 
     /// What is told of changed properties, if the policy wants to know.

@@ -5,16 +5,19 @@ use super::ready::{PriorityFifo, ReadyFibers};
 use super::stealing::pop_task;
 use crate::entry::Entry;
 use crate::task::{Header, Priority};
+use sateen_base::prim::{Arc, AtomicUsize, Ordering};
 use std::cell::Cell;
 use std::ptr::NonNull;
 
-/// Fibers that can resume and tasks, alternating, each in the order of their arrival. There are no
-/// atomics, because no other thread looks here.
+/// Fibers that can resume and tasks, alternating, each in the order of their arrival. No other
+/// thread looks here; only the number of tasks is told.
 pub(crate) struct RoundRobin {
     tasks: PriorityFifo,
     fibers: ReadyFibers,
     /// The last entry that was taken is a fiber.
     fiber_last: Cell<bool>,
+    /// How many tasks wait. Written by the worker, read by any thread.
+    len: Arc<AtomicUsize>,
 }
 
 impl RoundRobin {
@@ -23,17 +26,31 @@ impl RoundRobin {
             tasks: PriorityFifo::new(),
             fibers: ReadyFibers::new(),
             fiber_last: Cell::new(false),
+            len: Arc::default(),
         }
     }
 
     #[inline]
     pub(super) fn push_normal(&self, entry: Entry) {
         self.tasks.push(entry, Priority::Normal);
+        self.count(1);
+    }
+
+    /// What tells how many tasks wait.
+    pub(super) fn len(&self) -> &Arc<AtomicUsize> {
+        &self.len
+    }
+
+    #[inline]
+    fn count(&self, change: isize) {
+        // Ordering: Relaxed; one writer, and a figure.
+        let len = self.len.load(Ordering::Relaxed).wrapping_add_signed(change);
+        self.len.store(len, Ordering::Relaxed);
     }
 
     #[inline]
     pub(super) fn pop_youngest(&self) -> Option<Entry> {
-        self.tasks.pop_youngest()
+        self.tasks.pop_youngest().inspect(|_| self.count(-1))
     }
 
     #[inline]
@@ -46,6 +63,9 @@ impl RoundRobin {
         let entry = runnable.into_entry();
         let queue = if entry.is_fiber() { &self.fibers } else { &self.tasks };
         queue.push(entry, priority);
+        if !entry.is_fiber() {
+            self.count(1);
+        }
     }
 
     pub(super) fn pick_next(&self) -> Option<Runnable> {
@@ -55,6 +75,9 @@ impl RoundRobin {
         };
         let entry = first.pop().or_else(|| then.pop())?;
         self.fiber_last.set(entry.is_fiber());
+        if !entry.is_fiber() {
+            self.count(-1);
+        }
         Some(Runnable::new(entry))
     }
 

@@ -17,6 +17,8 @@ pub(crate) trait SharedQueue: Send + Sync + 'static {
     fn take(&self, priority: Priority) -> Option<Entry>;
     /// A hint; a worker that falls asleep looks after a fence.
     fn is_empty(&self) -> bool;
+    /// How many entries it holds, about.
+    fn len(&self) -> usize;
 }
 
 /// The default.
@@ -48,5 +50,9 @@ impl SharedQueue for LockFree {
     #[inline]
     fn is_empty(&self) -> bool {
         self.0.iter().all(Injector::is_empty)
+    }
+
+    fn len(&self) -> usize {
+        self.0.iter().map(Injector::len).sum()
     }
 }

@@ -49,6 +49,8 @@ pub(crate) trait Staged: Send + Sync {
     fn has_shared(&self) -> bool;
     /// The oldest task staged here.
     fn take_staged(&self) -> Option<Entry>;
+    /// How many are staged here, and how many lie in the shared queue, about.
+    fn lens(&self) -> (usize, usize);
 }
 
 /// [`Sharing`], whatever its queue.
@@ -98,6 +100,11 @@ impl<Q: SharedQueue> Staged for Stage<Q> {
 
     fn take_staged(&self) -> Option<Entry> {
         if self.has_staged() { self.staged(VecDeque::pop_front) } else { None }
+    }
+
+    fn lens(&self) -> (usize, usize) {
+        // Ordering: Relaxed, as in `has_staged`.
+        (self.staged_len.load(Ordering::Relaxed), self.shared.len())
     }
 }
 

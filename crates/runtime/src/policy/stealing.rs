@@ -56,6 +56,11 @@ impl Stealer {
     pub(super) fn is_empty(&self) -> bool {
         self.queues.iter().all(sateen_deque::Stealer::is_empty) && self.woken.is_empty()
     }
+
+    /// How many entries wait, about.
+    pub(super) fn len(&self) -> usize {
+        self.queues.iter().chain([&self.woken]).map(sateen_deque::Stealer::len).sum()
+    }
 }
 
 impl Stealing {

@@ -15,8 +15,9 @@ use std::collections::HashSet;
 /// A number that changes whenever a task begins or is suspended.
 pub(super) fn activity(shared: &Shared) -> u64 {
     let each = shared.workers.iter().map(|worker| {
-        let counters = worker.counters.read();
-        counters.tasks.wrapping_sub(counters.surveys).wrapping_add(counters.suspensions)
+        let counters = &worker.counters;
+        let begun = counters.taken.get().wrapping_sub(counters.surveys.get());
+        begun.wrapping_add(counters.suspensions.get())
     });
     each.fold(0, u64::wrapping_add)
 }

@@ -12,13 +12,16 @@ use crate::context;
 use crate::entry::Entry;
 use crate::fiber::Fiber;
 use crate::live::{Links, Live};
+use crate::metrics::count_task_woken;
 use crate::shared::Shared;
+use crate::spans;
 use crate::started_on::StartedOn;
 use crate::task_state::TaskState;
+use crate::trace;
 use crate::unwind::discard;
 use crate::wake_word::{Paused, Released, WakeWord};
 use crate::worker::{Owner, Push};
-use sateen_base::prim::{Arc, AtomicU8, AtomicU32, Ordering, UnsafeCell};
+use sateen_base::prim::{Arc, AtomicBool, AtomicU8, AtomicU32, Ordering, UnsafeCell};
 use std::future::Future;
 use std::mem::ManuallyDrop;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -36,6 +39,8 @@ pub(crate) struct Head {
     word: WakeWord,
     /// The only worker that may poll it, or [`ANYWHERE`].
     worker: AtomicU32,
+    /// It has been polled, or ended without. Written by the poller.
+    begun: AtomicBool,
     /// Its runtime. The header's `home` is null: no joiner runs a future in place.
     home: *const Shared,
     /// Its links among the runtime's live futures.
@@ -193,6 +198,7 @@ where
     F: Future + Send + 'static,
     F::Output: Send + 'static,
 {
+    trace::spawned(home, birth.id.get());
     let frame = Box::new(Frame {
         head: Head {
             task: Header {
@@ -204,10 +210,12 @@ where
                 id: birth.id,
                 location: birth.location,
                 started_on: StartedOn::new(),
+                span: spans::OfTask::new(),
                 extra: birth.extra,
             },
             word: WakeWord::new(),
             worker: AtomicU32::new(pinned_to.map_or(ANYWHERE, |index| index as u32)),
+            begun: AtomicBool::new(false),
             home: Arc::as_ptr(home),
             links: Links::new(worker.map(|worker| home.list_of_futures(worker)), home.regular),
             actions: &Frame::<F>::FUTURE,
@@ -276,12 +284,21 @@ pub(crate) unsafe fn send_home(head: NonNull<Head>) {
     unsafe { enqueue(head) };
 }
 
+/// The calling thread makes the future ready, and is about to queue it.
+#[inline]
+fn note_woken(task: &Header) {
+    count_task_woken();
+    task.note_ready();
+    trace::future_woken(task.id.get());
+}
+
 /// # Safety
 /// The caller has a reference, or keeps the frame in another way.
 unsafe fn wake(head: NonNull<Head>) {
     // SAFETY: by the caller's contract; then this thread owns the entry.
     unsafe {
         if head.as_ref().word.wake() {
+            note_woken(&head.as_ref().task);
             enqueue(head);
         }
     }
@@ -358,21 +375,37 @@ pub(crate) unsafe fn poll_queued(worker: &Owner, fiber: &Fiber, head: NonNull<He
         Running::run(fiber, task, this.task.id.get(), std::ptr::null(), start::Called::NOT, f)
     };
     let cancelled = || this.task.is_cancelled() || worker.shared().is_cancelling();
-    let mut over = !cancelled()
-        && run(&|| {
+    let mut over = !cancelled() && {
+        // SAFETY: the poll has begun, so the future is ours, and does not run yet.
+        unsafe { spans::make(&this.task) };
+        run(&|| {
+            if !this.begun.load(Ordering::Relaxed) {
+                // Ordering: Relaxed; handed on with the entry.
+                this.begun.store(true, Ordering::Relaxed);
+                worker.counters.started.bump();
+            }
+            fiber.begin_task(&this.task);
+            trace::poll_began(fiber, &this.task);
             // The poll's own reference is not counted; clones are.
             // SAFETY: the poll keeps the frame.
             let waker = unsafe { Waker::from_raw(raw_waker(head)) };
             let waker = ManuallyDrop::new(waker);
             // SAFETY: the poll has begun, so this thread owns the future.
-            unsafe { (this.actions.poll)(head, &mut Context::from_waker(&waker)) }
-        });
+            let over = unsafe { (this.actions.poll)(head, &mut Context::from_waker(&waker)) };
+            trace::poll_ended(fiber, this.task.id.get(), over);
+            over
+        })
+    };
     if !over && !cancelled() {
         this.task.started_on.clear();
         match this.word.pause() {
             Paused::Idle => return,
-            // SAFETY: this thread owns the entry.
-            Paused::Again => return unsafe { enqueue(head) },
+            Paused::Again => {
+                // It was woken meanwhile.
+                note_woken(&this.task);
+                // SAFETY: this thread owns the entry.
+                return unsafe { enqueue(head) };
+            }
             Paused::Abandoned => {}
         }
     }
@@ -384,6 +417,11 @@ pub(crate) unsafe fn poll_queued(worker: &Owner, fiber: &Fiber, head: NonNull<He
         });
     }
     debug_assert!(over);
+    // SAFETY: it is still ours, and over.
+    unsafe { spans::close(&this.task) };
+    if this.begun.load(Ordering::Relaxed) {
+        worker.counters.ended.bump();
+    }
     identity::detach(head.cast());
     // SAFETY: the result is written; the run keeps the frame until `finish`.
     unsafe {

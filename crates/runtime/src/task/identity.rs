@@ -1,6 +1,7 @@
 //! What tells a task from others: number, name, priority, and what only some tasks have.
 
 use super::{CancelToken, Header};
+use crate::worker::Worker;
 use sateen_base::prim::{AtomicU64, Ordering};
 use std::cell::Cell;
 use std::num::NonZeroU64;
@@ -65,6 +66,19 @@ pub(crate) struct Extra {
     pub(crate) worker: Option<usize>,
     pub(crate) token: Option<CancelToken>,
     pub(crate) property: Option<Property>,
+    /// Of a task with a name: since when it can run, in ticks.
+    pub(crate) ready_at: AtomicU64,
+}
+
+impl Extra {
+    /// See [`Header::note_running`].
+    #[cold]
+    pub(super) fn note_running(&self, worker: &Worker) {
+        if let Some(name) = &self.name {
+            // Ordering: Relaxed; the queue ordered what was stored.
+            worker.ready_times.add(name, self.ready_at.load(Ordering::Relaxed));
+        }
+    }
 }
 
 /// What a policy orders by.

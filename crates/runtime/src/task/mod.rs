@@ -36,12 +36,15 @@ use crate::entry::{Entry, Work};
 use crate::fiber::Fiber;
 use crate::scope;
 use crate::shared::Shared;
+use crate::spans;
 use crate::started_on::StartedOn;
 use crate::task_state::{Cancel, Claim, Completion, TaskState};
+use crate::trace;
 use crate::unwind::{discard, run_and_discard};
-use crate::worker::{Owner, Push};
+use crate::worker::{Owner, Push, Worker};
 use identity::Extra;
 use sateen_base::prim::{AtomicU8, Ordering, UnsafeCell};
+use sateen_base::tsc;
 use std::alloc::Layout;
 use std::panic::{AssertUnwindSafe, Location, catch_unwind};
 use std::ptr::NonNull;
@@ -60,6 +63,9 @@ pub(crate) struct Header {
     id: TaskId,
     location: &'static Location<'static>,
     started_on: StartedOn<Fiber>,
+    /// The task's span of `tracing`.
+    #[cfg_attr(not(feature = "tracing"), allow(dead_code))]
+    span: spans::OfTask,
     /// What only some tasks have.
     extra: Option<Box<Extra>>,
 }
@@ -93,6 +99,11 @@ impl Header {
         self.state.share();
     }
 
+    #[cfg(feature = "tracing")]
+    pub(crate) fn span(&self) -> &spans::OfTask {
+        &self.span
+    }
+
     pub(crate) fn id(&self) -> TaskId {
         self.id
     }
@@ -104,6 +115,24 @@ impl Header {
     #[inline]
     pub(crate) fn has_extra(&self) -> bool {
         self.extra.is_some()
+    }
+
+    /// The task runs on `worker`, for the first time or, if it is a future, again. Notes how long
+    /// it could have, if it has a name.
+    #[inline]
+    pub(crate) fn note_running(&self, worker: &Worker) {
+        if let Some(extra) = &self.extra {
+            extra.note_running(worker);
+        }
+    }
+
+    /// The task, a future, has been woken.
+    #[inline]
+    fn note_ready(&self) {
+        if let Some(extra) = self.extra.as_ref().filter(|extra| extra.name.is_some()) {
+            // Ordering: Relaxed; the queue orders it.
+            extra.ready_at.store(tsc::now(), Ordering::Relaxed);
+        }
     }
 
     pub(crate) fn name(&self) -> Option<&std::sync::Arc<str>> {
@@ -231,6 +260,7 @@ impl<F: FnOnce() -> T, T> Frame<F, T> {
                 id: birth.id,
                 location: birth.location,
                 started_on: StartedOn::new(),
+                span: spans::OfTask::new(),
                 extra: birth.extra,
             },
             body: UnsafeCell::new(body),
@@ -326,6 +356,7 @@ where
     F: FnOnce() -> T + 'static,
     T: 'static,
 {
+    trace::spawned(home, birth.id.get());
     let header = Frame::alloc(TaskState::new(), Body::Closure(f), home, birth);
     identity::attach(header);
     (header, JoinHandle::new(header, take_result::<F, T>))
@@ -338,6 +369,7 @@ where
     F: FnOnce() -> T + Send + 'static,
     T: Send + 'static,
 {
+    trace::spawned(home, birth.id.get());
     let header = Frame::alloc(TaskState::detached(), Body::Closure(f), home, birth);
     identity::attach(header);
     header

@@ -12,6 +12,7 @@ use crate::stack::MAX_STACK;
 use crate::task;
 use crate::worker::{Owner, Push};
 use sateen_base::prim::AtomicU64;
+use sateen_base::tsc;
 use std::panic::Location;
 use std::sync::Arc;
 
@@ -260,6 +261,7 @@ impl Spawn {
             value: AtomicU64::new(value),
             told: shared.workers[0].policy_view.listener(),
         });
+        let ready_at = if self.name.is_some() { tsc::now() } else { 0 };
         let extra = (!plain).then(|| {
             Box::new(Extra {
                 name: self.name,
@@ -267,6 +269,7 @@ impl Spawn {
                 worker: self.worker,
                 token: self.token,
                 property,
+                ready_at: AtomicU64::new(ready_at),
             })
         });
         Birth { id, priority: self.priority, location, extra }

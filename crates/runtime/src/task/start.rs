@@ -3,7 +3,9 @@
 use super::{Cancelled, Header, JoinError, identity};
 use crate::context;
 use crate::fiber::Fiber;
+use crate::spans;
 use crate::task::locals::Locals;
+use crate::trace;
 use crate::unwind::discard;
 use sateen_sync::park::Identity;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -75,6 +77,8 @@ impl Running {
         if fiber.join_stack().is_empty() {
             fiber.join_stack().set_tag((&raw const running).cast());
         }
+        // SAFETY: null, or a task that runs for as long as this does.
+        let _inside = unsafe { spans::enter(task) };
         f()
     }
 
@@ -92,6 +96,7 @@ impl Running {
         let id = unsafe { fiber.owner() }.ids().draw().get();
         // SAFETY: it waits. Other threads read only what does not change.
         let task = if caller.is_null() { std::ptr::null() } else { unsafe { (*caller).task } };
+        let _slice = trace::in_branch(fiber, id, task, !caller.is_null());
         Self::run(fiber, task, id, std::ptr::null(), Called { what, caller }, || {
             // SAFETY: null, or a task that waits for this branch.
             if let Some(task) = unsafe { task.as_ref() } {
@@ -113,6 +118,7 @@ impl Running {
     ) -> R {
         // SAFETY: the caller runs on `fiber`.
         let id = unsafe { fiber.owner() }.ids().draw().get();
+        let _slice = trace::in_branch(fiber, id, std::ptr::null(), false);
         Self::run(fiber, std::ptr::null(), id, std::ptr::null(), Called { what, caller }, f)
     }
 }
@@ -188,15 +194,25 @@ pub(crate) unsafe fn run_claimed(header: NonNull<Header>) {
         sateen_base::abort_with("a task was started on no fiber")
     };
     task.started_on.set(fiber);
+    let counters = &fiber.worker().counters;
+    counters.started.bump();
     let locals = Locals::new();
     // The task that joins it in place waits for it.
     let called = Called { caller: fiber.running(), ..Called::NOT };
-    fiber.describe(task);
-    Running::run(fiber, header.as_ptr(), task.id.get(), &raw const locals, called, || {
+    fiber.begin_task(task);
+    trace::started(fiber, task);
+    let id = task.id.get();
+    // SAFETY: claimed, and not begun.
+    unsafe { spans::make(task) };
+    Running::run(fiber, header.as_ptr(), id, &raw const locals, called, || {
         // SAFETY: claimed.
         unsafe { (task.actions.run)(header) };
         locals.destroy();
     });
+    // SAFETY: claimed, and over.
+    unsafe { spans::close(task) };
+    trace::ended(fiber, id);
+    counters.ended.bump();
     identity::detach(header);
 }
 

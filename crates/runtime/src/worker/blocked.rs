@@ -3,7 +3,9 @@
 use super::Owner;
 use crate::fiber::Fiber;
 use crate::forked;
+use crate::metrics::Doing;
 use crate::root;
+use crate::trace;
 use sateen_base::prim::time::{Duration, Instant};
 use sateen_sync::park::ThreadParker;
 
@@ -22,6 +24,19 @@ impl Owner {
         withdraw: impl Fn() -> bool,
     ) {
         self.counters.suspensions.bump();
+        trace::suspended(fiber);
+        self.block_counted(fiber, thread, deadline, withdraw);
+        trace::resumed(fiber);
+        self.counters.resumptions.bump();
+    }
+
+    fn block_counted(
+        &self,
+        fiber: &Fiber,
+        thread: &ThreadParker,
+        deadline: Option<Instant>,
+        withdraw: impl Fn() -> bool,
+    ) {
         self.publish(fiber);
         self.announce_timer();
         let shared = self.shared();
@@ -54,6 +69,17 @@ impl Owner {
     }
 
     fn sleep_blocked(
+        &self,
+        thread: &ThreadParker,
+        deadline: Option<Instant>,
+        withdraw: impl Fn() -> bool,
+    ) {
+        let before = self.turn_to(Doing::Sleep);
+        self.sleep_until_unparked(thread, deadline, withdraw);
+        self.turn_to(before);
+    }
+
+    fn sleep_until_unparked(
         &self,
         thread: &ThreadParker,
         deadline: Option<Instant>,

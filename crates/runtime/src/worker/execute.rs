@@ -6,6 +6,7 @@ use crate::fiber::Fiber;
 use crate::join_stack::Stolen;
 use crate::root::start_apart;
 use crate::task::{self, Header, JoinError, Running};
+use crate::trace;
 use std::ptr::NonNull;
 
 impl Owner {
@@ -16,7 +17,7 @@ impl Owner {
 
     /// Starts what was taken from a queue, on the calling fiber.
     pub(crate) fn execute(&self, fiber: &Fiber, entry: Entry) {
-        self.counters.tasks.bump();
+        self.counters.taken.bump();
         self.ready_seen.take();
         self.announce_timer();
         match entry.decode() {
@@ -75,6 +76,7 @@ impl Owner {
                 suspended.worker().insist(HUNGRY);
             }
             self.counters.join_steals.bump();
+            trace::stole_branch(self, suspended.worker().index());
             // SAFETY: stolen, so ours to run, once; its frame waits, and so does its caller.
             unsafe { Running::branch(fiber, tag.cast(), job.cast(), || ((*job).run)(job)) };
         }

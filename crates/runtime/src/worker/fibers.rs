@@ -4,6 +4,8 @@ use super::{After, HUNGRY, Owner, Pop, Push};
 use crate::context;
 use crate::entry::Entry;
 use crate::fiber::{Fiber, Switched};
+use crate::spans;
+use crate::trace;
 use sateen_base::prim::time::{Duration, Instant};
 use sateen_base::prim::{Ordering, thread};
 
@@ -19,9 +21,20 @@ impl Owner {
     #[inline]
     pub(crate) fn suspend(&self, fiber: &Fiber) {
         self.counters.suspensions.bump();
-        self.suspended.set(self.suspended.get() + 1);
+        self.set_suspended(self.suspended() + 1);
+        let named = fiber.note_suspended();
         self.leave(fiber);
-        self.suspended.set(self.suspended.get() - 1);
+        self.set_suspended(self.suspended() - 1);
+        self.counters.resumptions.bump();
+        if named {
+            fiber.note_resumed();
+        }
+    }
+
+    #[inline(always)]
+    fn set_suspended(&self, count: usize) {
+        // Ordering: Relaxed, see `suspended_len`.
+        self.suspended.store(count, Ordering::Relaxed);
     }
 
     /// Switches to the root from `fiber`, which has made sure that it will be resumed.
@@ -29,7 +42,9 @@ impl Owner {
     pub(super) fn leave(&self, fiber: &Fiber) {
         // Another join stack is in use from now on, with nothing public on it.
         self.publish(fiber);
+        trace::suspended(fiber);
         fiber.leave();
+        trace::resumed(fiber);
     }
 
     /// Lets others take all that the worker has to give, before it turns to something else or to
@@ -47,8 +62,9 @@ impl Owner {
     }
 
     /// How many fibers wait for a wake-up.
+    #[inline]
     pub(crate) fn suspended(&self) -> usize {
-        self.suspended.get()
+        self.suspended_len()
     }
 
     /// Lets another fiber or one piece of new work have the worker. The caller goes on after the
@@ -58,8 +74,15 @@ impl Owner {
         if fiber.keeps_thread() {
             return self.yield_thread(fiber);
         }
+        let spans = spans::leave();
+        self.yield_in_turn(fiber);
+        spans.enter();
+    }
+
+    #[inline(always)]
+    fn yield_in_turn(&self, fiber: &Fiber) {
         self.take_inbox();
-        if self.ready.get() == 0 {
+        if self.ready_len() == 0 {
             match self.pop(Pop::Any).or_else(|| self.shared().take_injected()) {
                 Some(entry) => self.set_next(entry),
                 None => return,
@@ -100,9 +123,11 @@ impl Owner {
         if fiber.keeps_thread() {
             return self.push(entry, Push::Other);
         }
+        let spans = spans::leave();
         self.set_next(entry);
         self.resume(fiber, After::Yield);
         self.leave(fiber);
+        spans.enter();
     }
 
     /// `fiber` is what the worker runs from now on.

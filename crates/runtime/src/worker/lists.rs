@@ -138,12 +138,12 @@ impl Owner {
     /// Whether a fiber of this worker can go on.
     #[inline]
     pub(crate) fn has_ready(&self) -> bool {
-        !self.inbox.is_empty() || self.ready.get() != 0 && self.policy.gives_fibers()
+        !self.inbox.is_empty() || self.ready_len() != 0 && self.policy.gives_fibers()
     }
 
     /// Whether a fiber of this worker waits, or can go on, or is withheld by its policy.
     pub(crate) fn has_started(&self) -> bool {
-        self.suspended() != 0 || self.ready.get() != 0 || !self.inbox.is_empty()
+        self.suspended() != 0 || self.ready_len() != 0 || !self.inbox.is_empty()
     }
 
     /// Whether the policy holds something that can run.

@@ -14,6 +14,8 @@ use super::{Owner, Worker};
 use crate::entry::Entry;
 use crate::fiber::Fiber;
 use crate::task::Header;
+use crate::trace;
+use sateen_base::prim::Ordering;
 use sateen_deque::Steal;
 use std::ptr::NonNull;
 
@@ -91,7 +93,7 @@ impl Owner {
     /// Gives the policy a fiber of this worker that can go on.
     #[inline(always)]
     pub(crate) fn resume(&self, fiber: &Fiber, after: After) {
-        self.ready.set(self.ready.get() + 1);
+        self.set_ready(self.ready_len() + 1);
         match after {
             After::Yield => self.policy.awaken_fiber(fiber),
             After::Wait => self.policy.woken_fiber(fiber),
@@ -128,6 +130,7 @@ impl Owner {
     #[cold]
     fn pop_seldom(&self, turn: u32) -> Option<Entry> {
         self.fire_timers();
+        trace::sampled(self);
         (0..4)
             .find_map(|i| match turn.wrapping_add(i) % 4 {
                 0 if self.shared().posted_last => None,
@@ -157,7 +160,7 @@ impl Owner {
         self.take_inbox();
         let mut others = Vec::new();
         let mut found = None;
-        while self.ready.get() != 0 && found.is_none() {
+        while self.ready_len() != 0 && found.is_none() {
             match self.policy.pick_next() {
                 Some(entry) if entry.is_fiber() => found = Some(entry),
                 Some(entry) => others.push(entry),
@@ -175,10 +178,16 @@ impl Owner {
         found
     }
 
+    #[inline(always)]
+    fn set_ready(&self, count: usize) {
+        // Ordering: Relaxed, see `ready_len`.
+        self.ready.store(count, Ordering::Relaxed);
+    }
+
     #[inline]
     fn note_popped(&self, entry: Entry) {
         if entry.is_fiber() {
-            self.ready.set(self.ready.get() - 1);
+            self.set_ready(self.ready_len() - 1);
         }
     }
 

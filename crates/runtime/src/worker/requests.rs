@@ -8,6 +8,7 @@ use crate::context;
 use crate::fiber::Fiber;
 use crate::join_stack::JoinStack;
 use crate::offer;
+use crate::spans;
 use sateen_base::prim::time::Duration;
 use sateen_base::prim::{Ordering, fence as full_fence};
 use sateen_base::tsc;
@@ -106,8 +107,10 @@ impl Owner {
 
     /// Lets every fiber that is ready now run before `fiber` goes on.
     fn yield_to_ready(&self, fiber: &Fiber) {
+        let spans = spans::leave();
         self.take_inbox();
         self.resume(fiber, After::Yield);
         self.leave(fiber);
+        spans.enter();
     }
 }

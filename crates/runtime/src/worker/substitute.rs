@@ -3,6 +3,7 @@
 //! See `substitutes.rs` for how many there are and when they are needed.
 
 use super::Owner;
+use crate::metrics::Doing;
 use crate::stall::Rest;
 use sateen_base::prim::time::Instant;
 
@@ -38,7 +39,7 @@ impl Owner {
             return;
         }
         if self.suspended() == 0 {
-            return shared.substitutes.lie_down(slot, shared);
+            return self.while_doing(Doing::Sleep, || shared.substitutes.lie_down(slot, shared));
         }
         let wanted = || {
             mine()
@@ -55,7 +56,8 @@ impl Owner {
         let limit = next.map(|at| at.saturating_duration_since(Instant::now()));
         let watch = shared.watch.as_ref();
         let asked = watch.is_some_and(|watch| watch.rests(shared));
-        if asked || !shared.sleep.sleep(self.index(), limit) {
+        let sleep = || shared.sleep.sleep(self.index(), limit);
+        if asked || !self.while_doing(Doing::Sleep, sleep) {
             shared.sleep.cancel(self.index());
         }
         shared.stall.wakes(Rest::Sleep);

@@ -12,6 +12,7 @@
 
 use super::{Owner, TIMER};
 use crate::fiber::Fiber;
+use crate::trace;
 use crate::unwind::run_and_discard;
 use sateen_base::prim::time::{Duration, Instant};
 use std::task::Waker;
@@ -119,6 +120,7 @@ impl Owner {
                 }
             }
         }
+        trace::timers_fired(self, fired);
         fired > 0
     }
 

@@ -13,6 +13,7 @@
 //! | [`graphs`] | tasks that depend on each other |
 //! | [`choosing`] | which lock, which counter, which pool |
 //! | [`tuning`] | settings, and what a runtime says of itself |
+//! | [`see_it_run`] | metrics, traces, and log lines with their tasks |
 //! | [`corner_cases`] | waits while unwinding, wakers of your own, `fork` |
 
 #[doc = include_str!("start.md")]
@@ -43,6 +44,9 @@ pub mod choosing {}
 
 #[doc = include_str!("tuning.md")]
 pub mod tuning {}
+
+#[doc = include_str!("see_it_run.md")]
+pub mod see_it_run {}
 
 #[doc = include_str!("corner_cases.md")]
 pub mod corner_cases {}

@@ -1,0 +1,182 @@
+//! What a runtime tells of itself at any time: counts, times and lengths.
+
+mod counters;
+mod ready_times;
+mod times;
+
+pub(crate) use counters::Counters;
+pub(crate) use ready_times::ReadyTable;
+pub use ready_times::ReadyTimes;
+pub(crate) use times::{Doing, Times};
+
+use crate::context;
+use crate::shared::Shared;
+use crate::trace;
+use crate::worker::Worker;
+use sateen_base::prim::time::Duration;
+use std::collections::HashMap;
+
+macro_rules! worker_metrics {
+    (
+        counters { $($(#[$counter_doc:meta])* $counter:ident,)* }
+        others { $($(#[$doc:meta])* $name:ident: $kind:ty = $read:expr,)* }
+    ) => {
+        /// What a worker, or a whole runtime, has done so far, and what waits there now.
+        ///
+        /// Fields of type `u64` and times never become less. Plain calls of private branches are
+        /// not counted: they cost about a nanosecond, and counting would cost a good part of that.
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+        #[non_exhaustive]
+        pub struct WorkerMetrics {
+            $($(#[$counter_doc])* pub $counter: u64,)*
+            $($(#[$doc])* pub $name: $kind,)*
+        }
+
+        impl WorkerMetrics {
+            fn of(worker: &Worker) -> Self {
+                Self {
+                    $($counter: worker.counters.$counter.get(),)*
+                    $($name: $read(worker),)*
+                }
+            }
+        }
+
+        impl std::ops::AddAssign for WorkerMetrics {
+            fn add_assign(&mut self, other: Self) {
+                $(self.$counter += other.$counter;)*
+                $(self.$name += other.$name;)*
+            }
+        }
+    };
+}
+
+worker_metrics! {
+    counters {
+        /// What it took from its queues, from outside or from other workers, and ran: tasks, polls
+        /// of futures, scoped spawns, stolen branches.
+        taken,
+        /// Tasks and futures that began here. (A future may go on and end at other workers.)
+        started,
+        /// Tasks and futures that ended here, well or not, after they had begun.
+        ended,
+        /// Branches stolen from another worker's join stack.
+        join_steals,
+        /// Thefts of tasks from another worker's run queue, which may take several at once.
+        task_steals,
+        /// How often a task was suspended.
+        suspensions,
+        /// How often a suspended task went on.
+        resumptions,
+        /// Suspended tasks and waiting futures that this worker made ready.
+        tasks_woken,
+        /// Sleeping workers that this worker woke.
+        workers_woken,
+        /// How often it slept in the kernel for want of work.
+        parks,
+        /// Rounds over all other workers in search of work.
+        search_rounds,
+        /// Requests answered: how often private branches were made public because a thief asked.
+        publications,
+        /// How often this worker made another's branches public by a heavy fence.
+        forced_publications,
+        /// Spawns refused because no stack could be had and nothing else could run.
+        out_of_stacks,
+        /// How often it was asked about its fibers, for a report.
+        surveys,
+    }
+    others {
+        /// How long it worked.
+        busy: Duration = |worker: &Worker| worker.times.of(Doing::Work),
+        /// How long it looked for work elsewhere, awake.
+        idle: Duration = |worker: &Worker| worker.times.of(Doing::Search),
+        /// How long its thread slept, for want of work or in a wait that keeps the thread.
+        asleep: Duration = |worker: &Worker| worker.times.of(Doing::Sleep),
+        /// What waits in its run queue to be started.
+        queued: usize = |worker: &Worker| worker.policy_view.len(),
+        /// What waits for this worker alone to start it.
+        pinned: usize = Worker::pinned_len,
+        /// Its tasks that were suspended and can go on.
+        ready: usize = Worker::ready_len,
+        /// Its tasks that wait.
+        suspended: usize = Worker::suspended_len,
+        /// Stacks that its tasks use, with those that it keeps for the next tasks.
+        stacks: usize = |worker: &Worker| worker.stacks().0,
+        /// The most at once so far; for a whole runtime the sum over the workers.
+        most_stacks: usize = |worker: &Worker| worker.stacks().1,
+        /// Timers armed here.
+        timers: usize = |worker: &Worker| worker.timers.len(),
+    }
+}
+
+/// A snapshot by [`Runtime::metrics`](crate::Runtime::metrics). The parts are read one after
+/// another, so they fit together only when the runtime is idle.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Metrics {
+    /// Each worker's share, by index; after them, those of the substitutes that have worked
+    /// ([`Builder::substitutes`](crate::Builder::substitutes)).
+    pub workers: Vec<WorkerMetrics>,
+    /// How many workers sleep in the kernel at present.
+    pub sleeping: usize,
+    /// How many workers search for work at present.
+    pub searching: usize,
+    /// How many threads there are at present for [`blocking`](crate::blocking()) calls.
+    pub blocking_threads: usize,
+    /// What waits for any worker: spawned from outside, or shared by all workers.
+    pub queued: usize,
+    /// Work that no worker had a stack for.
+    pub without_stack: usize,
+    /// Spawned futures that have not ended.
+    pub futures: u64,
+    /// Sleeping workers that were woken by threads that are no workers.
+    pub woken_from_outside: u64,
+    /// How long tasks with a [name](crate::Spawn::name) could run and did not, sorted by name.
+    pub ready_times: Vec<ReadyTimes>,
+}
+
+impl Metrics {
+    pub(crate) fn of(shared: &Shared) -> Self {
+        let mut times = HashMap::new();
+        shared.workers.iter().for_each(|worker| worker.ready_times.add_to(&mut times));
+        let mut ready_times: Vec<ReadyTimes> = times.into_values().collect();
+        ready_times.sort_by(|a, b| a.name.cmp(&b.name));
+        let common = shared.workers.iter().next().map_or(0, |first| first.policy_view.shared_len());
+        Self {
+            workers: shared.workers.iter().map(|worker| WorkerMetrics::of(worker)).collect(),
+            sleeping: shared.sleep.sleepers(),
+            searching: shared.sleep.searching(),
+            blocking_threads: shared.blocking.threads(),
+            queued: shared.injector.len() + common,
+            without_stack: shared.aside.count(),
+            futures: shared.futures.count(),
+            woken_from_outside: shared.sleep.woken_from_outside(),
+            ready_times,
+        }
+    }
+
+    /// All workers together.
+    pub fn total(&self) -> WorkerMetrics {
+        let mut sum = WorkerMetrics::default();
+        for worker in &self.workers {
+            sum += *worker;
+        }
+        sum
+    }
+}
+
+/// The calling thread has woken sleeping worker `index`. Returns whether it is a worker, which
+/// counts that.
+pub(crate) fn count_worker_woken(index: usize) -> bool {
+    let Some(owner) = context::thread_owner() else { return false };
+    owner.counters.workers_woken.bump();
+    trace::worker_woken(owner, index);
+    true
+}
+
+/// The calling thread has made a task ready.
+#[inline]
+pub(crate) fn count_task_woken() {
+    if let Some(owner) = context::thread_owner() {
+        owner.counters.tasks_woken.bump();
+    }
+}

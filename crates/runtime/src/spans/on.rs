@@ -1,0 +1,200 @@
+//! Spans of the crate `tracing` that follow tasks: each task has one, and a task that leaves its
+//! thread takes along all that it has entered.
+//!
+//! A subscriber keeps the current spans of each thread. Where the runtime changes what runs on a
+//! thread, it leaves the spans of the one, innermost first, and enters those of the other. So
+//! events are in the right span, and a layer sees an exit and an entry at each switch, as it does
+//! for futures with `tracing::Instrument`.
+//!
+//! The subscriber is user code. It is called while no wait is in progress and no lock is held, with
+//! no fiber of the runtime in reach, so its waits block the thread. Its panics go nowhere.
+
+use crate::context;
+use crate::root::call_off_fiber;
+use crate::task::Header;
+use sateen_base::prim::UnsafeCell;
+use std::marker::PhantomData;
+use tracing::dispatcher::{self, Dispatch};
+use tracing::span::Id;
+use tracing::{Span, info_span};
+
+/// More than any program nests. A subscriber that does not leave what it is told to would keep the
+/// loop below going for ever.
+const DEEPEST: usize = 1 << 10;
+
+/// A task's span, in its frame. Its runner writes it before the task runs and after.
+#[derive(Debug)]
+pub(crate) struct OfTask(UnsafeCell<Option<Span>>);
+
+impl OfTask {
+    pub(crate) fn new() -> Self {
+        Self(UnsafeCell::new(None))
+    }
+
+    /// # Safety
+    /// The task runs, or is being begun by the caller.
+    unsafe fn get(&self) -> Option<&Span> {
+        // SAFETY: by contract nothing writes it now.
+        self.0.with(|span| unsafe { (*span).as_ref() })
+    }
+}
+
+/// Whether any subscriber was ever set. Until then all of this costs a load.
+#[inline]
+fn is_used() -> bool {
+    dispatcher::has_been_set()
+}
+
+/// Calls a subscriber; see the [module's documentation](self).
+fn call(f: impl FnOnce()) {
+    let left = context::with(context::Context::leave_fiber);
+    call_off_fiber(f);
+    context::with(|c| c.return_to(left));
+}
+
+/// The caller has claimed `task` and is about to run or to poll it: it gets its span, once.
+///
+/// # Safety
+/// The task does not run.
+#[inline]
+pub(crate) unsafe fn make(task: &Header) {
+    if is_used() {
+        // SAFETY: by contract.
+        unsafe { make_slow(task) }
+    }
+}
+
+/// # Safety
+/// As [`make`].
+#[cold]
+unsafe fn make_slow(task: &Header) {
+    let span = task.span();
+    // SAFETY: by contract.
+    if unsafe { span.get() }.is_some() {
+        return;
+    }
+    let (id, place) = (task.id().get(), task.location());
+    let mut made = None;
+    call(|| {
+        made = Some(match task.name() {
+            Some(name) => info_span!(target: "sateen", parent: None, "task", id, name = &**name),
+            None => info_span!(target: "sateen", parent: None, "task", id, %place),
+        });
+    });
+    // SAFETY: by contract.
+    span.0.with_mut(|span| unsafe { *span = made });
+}
+
+/// The task is over.
+///
+/// # Safety
+/// The caller ran it, and it does not run any more.
+#[inline]
+pub(crate) unsafe fn close(task: &Header) {
+    if is_used() {
+        // SAFETY: by contract.
+        let span = task.span().0.with_mut(|span| unsafe { (*span).take() });
+        if span.is_some() {
+            call(|| drop(span));
+        }
+    }
+}
+
+/// Spans that were left, innermost first.
+#[derive(Debug)]
+pub(crate) struct Left {
+    spans: Option<(Dispatch, Vec<Id>)>,
+    /// They go back to the same thread.
+    _not_send: PhantomData<*const ()>,
+}
+
+/// Leaves all spans of the thread. What ran here does not for a while.
+#[inline]
+pub(crate) fn leave() -> Left {
+    let spans = if is_used() { leave_slow() } else { None };
+    Left { spans, _not_send: PhantomData }
+}
+
+#[cold]
+fn leave_slow() -> Option<(Dispatch, Vec<Id>)> {
+    let (mut dispatch, mut ids) = (None, Vec::new());
+    call(|| dispatch = Some(dispatcher::get_default(Dispatch::clone)));
+    let dispatch = dispatch?;
+    let mut left = true;
+    while left && ids.len() < DEEPEST {
+        left = false;
+        // One by one: a panic loses none of them.
+        call(|| {
+            if let Some(id) = dispatch.current_span().id() {
+                ids.push(id.clone());
+                left = true;
+                dispatch.exit(id);
+            }
+        });
+    }
+    (!ids.is_empty()).then_some((dispatch, ids))
+}
+
+impl Left {
+    /// Enters them again.
+    #[inline]
+    pub(crate) fn enter(self) {
+        if let Some((dispatch, ids)) = self.spans {
+            enter_slow(&dispatch, &ids);
+        }
+    }
+}
+
+#[cold]
+fn enter_slow(dispatch: &Dispatch, ids: &[Id]) {
+    ids.iter().rev().for_each(|id| call(|| dispatch.enter(id)));
+}
+
+/// In the span of the task that runs from now on; dropped, in those from before.
+pub(crate) struct Inside(Option<Left>, Option<(Dispatch, Id)>);
+
+/// What belongs to `task` runs from now on: the task itself, a branch of it, or, if it is null,
+/// what belongs to none.
+///
+/// # Safety
+/// `task` is null, or a task that runs or is about to, for as long as the result lives.
+#[inline]
+pub(crate) unsafe fn enter(task: *const Header) -> Inside {
+    match is_used() {
+        // SAFETY: by contract.
+        true => unsafe { enter_task(task) },
+        false => Inside(None, None),
+    }
+}
+
+/// # Safety
+/// As [`enter`].
+#[cold]
+unsafe fn enter_task(task: *const Header) -> Inside {
+    let left = leave();
+    // SAFETY: by contract.
+    let span = unsafe { task.as_ref().and_then(|task| task.span().get()) };
+    let mut entered = None;
+    if let Some(span) = span {
+        span.with_subscriber(|(id, dispatch)| entered = Some((dispatch.clone(), id.clone())));
+    }
+    if let Some((dispatch, id)) = &entered {
+        call(|| dispatch.enter(id));
+    }
+    Inside(Some(left), entered)
+}
+
+impl Drop for Inside {
+    #[inline]
+    fn drop(&mut self) {
+        if let Some(left) = self.0.take() {
+            if let Some((dispatch, id)) = self.1.take() {
+                call(|| {
+                    dispatch.exit(&id);
+                    drop(dispatch);
+                });
+            }
+            left.enter();
+        }
+    }
+}

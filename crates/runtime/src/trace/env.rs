@@ -1,0 +1,111 @@
+//! `SATEEN_TRACE=FILE`: a trace of all runtimes of the process, from the start of the first to the
+//! end of the process, however it ends.
+//!
+//! The file is written when the process exits, when a thread panics, and when a signal comes that
+//! may end it. The panic hook and the signal handlers that were there before run afterwards. Of
+//! what is called then nothing runs in a signal handler but a write to a pipe (`sateen_base::os`).
+
+use super::save::{EVENTS, save};
+use super::state::{State, Taken};
+use sateen_base::os;
+use sateen_base::prim::Arc;
+use sateen_base::prim::time::{Duration, Instant};
+use std::fs::File;
+use std::path::PathBuf;
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+const FILE_VARIABLE: &str = "SATEEN_TRACE";
+const EVENTS_VARIABLE: &str = "SATEEN_TRACE_EVENTS";
+/// Runtimes whose traces are kept; the oldest give way.
+const RUNTIMES: usize = 64;
+/// Panics sooner after one another than this are saved once.
+const BETWEEN_PANICS: Duration = Duration::from_secs(1);
+
+/// What the variables ask for.
+struct Asked {
+    path: PathBuf,
+    events: usize,
+    traces: Mutex<Vec<Arc<State>>>,
+    /// When a panic was last saved.
+    panicked: Mutex<Option<Instant>>,
+}
+
+/// A runtime is being made.
+pub(super) fn begin(state: &Arc<State>) {
+    let Some(asked) = asked() else { return };
+    state.start(asked.events, std::iter::empty());
+    let gone = {
+        let mut traces = asked.traces.lock().unwrap_or_else(PoisonError::into_inner);
+        traces.push(Arc::clone(state));
+        (traces.len() > RUNTIMES).then(|| traces.remove(0))
+    };
+    drop(gone);
+}
+
+fn asked() -> Option<&'static Asked> {
+    static ASKED: OnceLock<Option<Asked>> = OnceLock::new();
+    ASKED.get_or_init(ask).as_ref()
+}
+
+/// Reads the variables, and sees to it that the trace is saved.
+fn ask() -> Option<Asked> {
+    let name = std::env::var_os(FILE_VARIABLE).filter(|name| !name.is_empty())?;
+    // Programs that this one starts have the variable, too.
+    let name = match name.into_string() {
+        Ok(name) => PathBuf::from(name.replace("%p", &std::process::id().to_string())),
+        Err(name) => PathBuf::from(name),
+    };
+    // The program may change its folder.
+    let path = std::path::absolute(&name).unwrap_or(name);
+    let complain = |error: std::io::Error| {
+        eprintln!("sateen: {FILE_VARIABLE}: cannot write the trace `{}`: {error}", path.display());
+    };
+    File::create(&path).map_err(complain).ok()?;
+    os::at_end(save_all).map_err(complain).ok()?;
+    let before = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |info| {
+        if is_first_panic() {
+            os::end_work_now();
+        }
+        before(info);
+    }));
+    let (traces, panicked) = (Mutex::default(), Mutex::default());
+    Some(Asked { path, events: events(), traces, panicked })
+}
+
+fn events() -> usize {
+    let Some(text) = std::env::var_os(EVENTS_VARIABLE) else { return EVENTS };
+    match text.to_string_lossy().parse() {
+        Ok(events) if events > 0 => events,
+        _ => {
+            let text = text.to_string_lossy();
+            eprintln!(
+                "sateen: {EVENTS_VARIABLE}: `{text}` is no number above 0; \
+                 there is room for {EVENTS} events"
+            );
+            EVENTS
+        }
+    }
+}
+
+/// Whether no panic has been saved for a while.
+fn is_first_panic() -> bool {
+    let Some(asked) = asked() else { return false };
+    let mut panicked = asked.panicked.lock().unwrap_or_else(PoisonError::into_inner);
+    let now = Instant::now();
+    let first = panicked.is_none_or(|before| now - before > BETWEEN_PANICS);
+    if first {
+        *panicked = Some(now);
+    }
+    first
+}
+
+/// Writes the file, or says why not.
+fn save_all() {
+    let Some(asked) = asked() else { return };
+    let traces = asked.traces.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    let all: Vec<Taken> = traces.iter().filter_map(|state| state.take()).collect();
+    if let Err(error) = save(&all, &asked.path) {
+        eprintln!("sateen: {FILE_VARIABLE}: {error}");
+    }
+}

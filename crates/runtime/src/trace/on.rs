@@ -1,0 +1,273 @@
+//! What the runtime tells its trace: one function for each thing that happens.
+//!
+//! Each is called by the thread that it happens on. A worker writes into its ring; other threads
+//! share one, under a lock. In a build without the feature the same functions are empty (`off.rs`).
+
+use super::event::{Kind, head, pack, pack_place, pieces};
+use super::state;
+use crate::context;
+use crate::fiber::Fiber;
+use crate::metrics::Doing;
+use crate::shared::Shared;
+use crate::task::Header;
+use crate::trace_ring::Ring;
+use crate::worker::{Owner, Worker};
+use sateen_base::tsc;
+use std::ptr;
+use std::sync::Arc;
+
+pub(crate) use super::state::Slot;
+
+/// A runtime's trace.
+#[derive(Clone, Debug)]
+pub(crate) struct Traces(Arc<state::State>);
+
+impl Traces {
+    pub(crate) fn new() -> Self {
+        let traces = Self(Arc::new(state::State::new()));
+        super::env::begin(&traces.0);
+        traces
+    }
+
+    pub(crate) fn state(&self) -> &Arc<state::State> {
+        &self.0
+    }
+}
+
+/// No fiber in particular.
+const NONE: u32 = u32::MAX;
+
+#[inline(always)]
+fn write(ring: &Ring, kind: Kind, small: u32, fiber: u32, a: u64, b: u64) {
+    ring.write([tsc::now(), head(kind, small, fiber), a, b]);
+}
+
+#[inline(always)]
+fn at(worker: &Worker, kind: Kind, fiber: u32, a: u64, b: u64) {
+    if let Some(ring) = worker.trace.ring() {
+        write(ring, kind, 0, fiber, a, b);
+    }
+}
+
+/// Writes at the calling thread's worker, or among the events of other threads.
+#[inline]
+fn here(shared: &Shared, kind: Kind, fiber: u32, a: u64, b: u64) {
+    match context::thread_owner() {
+        Some(owner) => at(owner, kind, fiber, a, b),
+        None => shared.traces.state().write_outside([tsc::now(), head(kind, 0, fiber), a, b]),
+    }
+}
+
+fn write_name(ring: &Ring, name: &str) {
+    let now = tsc::now();
+    pieces(name, |head, low, high| ring.write([now, head, low, high]));
+}
+
+/// The worker's thread begins.
+pub(crate) fn worker_begins(worker: &Owner) {
+    worker.shared().traces.state().attend(worker);
+}
+
+#[inline]
+pub(crate) fn spawned(shared: &Shared, task: u64) {
+    here(shared, Kind::Spawn, NONE, task, 0);
+}
+
+#[inline]
+pub(crate) fn started(fiber: &Fiber, task: &Header) {
+    if let Some(ring) = fiber.worker().trace.ring() {
+        begin(ring, Kind::Start, fiber, task);
+    }
+}
+
+#[inline]
+fn begin(ring: &Ring, kind: Kind, fiber: &Fiber, task: &Header) {
+    if let Some(name) = task.name() {
+        write_name(ring, name);
+    }
+    write(ring, kind, 0, fiber.number(), task.id().get(), pack_place(task.location()));
+}
+
+#[inline]
+pub(crate) fn ended(fiber: &Fiber, task: u64) {
+    at(fiber.worker(), Kind::End, fiber.number(), task, 0);
+}
+
+/// A branch; its end is told by a drop, for it may unwind.
+pub(crate) struct InBranch<'a>(&'a Fiber, u64);
+
+/// A branch or a scoped spawn begins, or a call from elsewhere, on behalf of `task`, which is null
+/// or waits for it.
+#[inline]
+pub(crate) fn in_branch(
+    fiber: &Fiber,
+    id: u64,
+    task: *const Header,
+    is_branch: bool,
+) -> InBranch<'_> {
+    // SAFETY: by contract.
+    let task = unsafe { task.as_ref() }.map_or(0, |task| task.id().get());
+    if let Some(ring) = fiber.worker().trace.ring() {
+        write(ring, Kind::BranchStart, u32::from(is_branch), fiber.number(), id, task);
+    }
+    InBranch(fiber, id)
+}
+
+impl Drop for InBranch<'_> {
+    fn drop(&mut self) {
+        at(self.0.worker(), Kind::BranchEnd, self.0.number(), self.1, 0);
+    }
+}
+
+#[inline]
+pub(crate) fn poll_began(fiber: &Fiber, task: &Header) {
+    if let Some(ring) = fiber.worker().trace.ring() {
+        begin(ring, Kind::PollStart, fiber, task);
+    }
+}
+
+#[inline]
+pub(crate) fn poll_ended(fiber: &Fiber, task: u64, over: bool) {
+    if let Some(ring) = fiber.worker().trace.ring() {
+        write(ring, Kind::PollEnd, u32::from(over), fiber.number(), task, 0);
+    }
+}
+
+/// The fiber leaves its thread, or keeps it and sleeps.
+#[inline]
+pub(crate) fn suspended(fiber: &Fiber) {
+    if let Some(ring) = fiber.worker().trace.ring() {
+        let (kind, address) =
+            fiber.wait().map_or((0, 0), |wait| (pack(wait.what.kind()), wait.what.address()));
+        write(ring, Kind::Suspend, 0, fiber.number(), kind, address as u64);
+    }
+}
+
+#[inline]
+pub(crate) fn resumed(fiber: &Fiber) {
+    at(fiber.worker(), Kind::Resume, fiber.number(), fiber.context_id(), 0);
+}
+
+/// The fiber, which is suspended, is about to be made ready.
+#[inline]
+pub(crate) fn woken(shared: &Shared, fiber: &Fiber) {
+    here(shared, Kind::Wake, fiber.number(), fiber.context_id(), 0);
+}
+
+/// The future is about to be queued again.
+#[inline]
+pub(crate) fn future_woken(task: u64) {
+    // (Of a thread that is no worker only the next poll tells.)
+    if let Some(owner) = context::thread_owner() {
+        at(owner, Kind::WakeFuture, NONE, task, 0);
+    }
+}
+
+#[inline]
+pub(crate) fn stole_task(worker: &Worker, victim: usize) {
+    at(worker, Kind::StealTask, NONE, victim as u64, 0);
+}
+
+#[inline]
+pub(crate) fn stole_branch(worker: &Worker, victim: usize) {
+    at(worker, Kind::StealBranch, NONE, victim as u64, 0);
+}
+
+#[inline]
+pub(crate) fn worker_woken(by: &Worker, index: usize) {
+    at(by, Kind::WakeWorker, NONE, index as u64, 0);
+}
+
+#[inline]
+pub(crate) fn turned(worker: &Worker, before: Doing, now: Doing) {
+    sampled(worker);
+    at(worker, Kind::Turn, NONE, before.number(), now.number());
+}
+
+#[inline]
+pub(crate) fn timers_fired(worker: &Worker, count: usize) {
+    if count > 0 {
+        at(worker, Kind::Timers, NONE, count as u64, 0);
+    }
+}
+
+#[inline]
+pub(crate) fn waits_for_stolen() {
+    if let Some(fiber) = context::fiber() {
+        at(fiber.worker(), Kind::JoinStolen, fiber.number(), 0, 0);
+    }
+}
+
+/// What waits at the worker now.
+#[inline]
+pub(crate) fn sampled(worker: &Worker) {
+    if let Some(ring) = worker.trace.ring() {
+        let pair = |high: usize, low: usize| (high as u64) << 32 | low as u64 & 0xffff_ffff;
+        let queued = worker.policy_view.len();
+        let waits = pair(queued, worker.ready_len());
+        let fibers = pair(worker.stacks().0, worker.suspended_len());
+        write(ring, Kind::Sample, 0, NONE, waits, fibers);
+    }
+}
+
+/// A slice within what runs on the calling fiber. It ends when it is dropped.
+#[derive(Debug)]
+pub struct Slice(*const Fiber);
+
+/// Begins a slice: `kind` is "item" or the like, `name` may be empty, `arrow` is one that ends here
+/// or 0.
+#[inline]
+pub fn slice(kind: &'static str, name: &str, arrow: u64) -> Slice {
+    let Some(fiber) = context::fiber() else { return Slice(ptr::null()) };
+    let Some(ring) = fiber.worker().trace.ring() else { return Slice(ptr::null()) };
+    if !name.is_empty() {
+        write_name(ring, name);
+    }
+    write(ring, Kind::SliceStart, 0, fiber.number(), pack(kind), arrow);
+    Slice(fiber)
+}
+
+impl Drop for Slice {
+    #[inline]
+    fn drop(&mut self) {
+        // Only compared: the slice may have been sent elsewhere.
+        if let Some(fiber) = context::fiber().filter(|fiber| ptr::eq(*fiber, self.0)) {
+            at(fiber.worker(), Kind::SliceEnd, fiber.number(), 0, 0);
+        }
+    }
+}
+
+/// The calling fiber's task has entered a span.
+#[cfg(feature = "tracing")]
+#[inline]
+pub(crate) fn span_entered(name: &'static str) {
+    if let Some(fiber) = context::fiber() {
+        at(fiber.worker(), Kind::SliceStart, fiber.number(), pack(name), 0);
+    }
+}
+
+/// It has left one.
+#[cfg(feature = "tracing")]
+#[inline]
+pub(crate) fn span_left() {
+    if let Some(fiber) = context::fiber() {
+        at(fiber.worker(), Kind::SliceEnd, fiber.number(), 0, 0);
+    }
+}
+
+/// Whether the calling worker's trace is taken now.
+#[inline]
+pub fn is_running() -> bool {
+    context::thread_owner().is_some_and(|owner| owner.trace.ring().is_some())
+}
+
+/// Begins an arrow, which a [`slice`] with the same number ends. Returns the number; 0 if no trace
+/// is taken here.
+#[inline]
+pub fn arrow(kind: &'static str) -> u64 {
+    let Some(owner) = context::thread_owner() else { return 0 };
+    let Some(ring) = owner.trace.ring() else { return 0 };
+    let number = owner.ids().draw().get();
+    write(ring, Kind::ArrowStart, 0, NONE, number, pack(kind));
+    number
+}

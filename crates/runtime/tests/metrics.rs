@@ -1,0 +1,200 @@
+//! What a runtime tells of itself: counts that fit what was done, and times that fit the clock.
+
+mod common;
+
+use sateen_runtime::{
+    Builder, Runtime, Spawn, WorkerMetrics, policy, spawn, spawn_async, worker_index,
+};
+use sateen_sync::Event;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+fn runtime(workers: usize) -> Runtime {
+    common::builder().workers(workers).build().expect("a runtime")
+}
+
+/// Waits until the workers sleep, so that the counts stand.
+fn quiet(rt: &Runtime) {
+    let end = Instant::now() + Duration::from_secs(60);
+    while rt.metrics().sleeping < rt.workers() {
+        assert!(Instant::now() < end, "the workers do not come to rest");
+        std::thread::yield_now();
+    }
+}
+
+#[test]
+fn every_start_has_its_end() {
+    for workers in common::WORKERS {
+        let rt = runtime(workers);
+        let tasks: Vec<_> = (0..100).map(|i| rt.spawn(move || assert!(i % 10 != 0))).collect();
+        let failed = tasks.into_iter().filter_map(|task| task.join().err()).count();
+        assert_eq!(failed, 10);
+        // One that spawns and joins in place, and futures that are polled several times.
+        rt.install(|| {
+            spawn(|| spawn(|| ()).join()).join().expect("no panic").expect("no panic");
+            let yields = async {
+                for _ in 0..5 {
+                    let mut first = true;
+                    std::future::poll_fn(|cx| {
+                        cx.waker().wake_by_ref();
+                        let pending = std::mem::replace(&mut first, false);
+                        if pending { std::task::Poll::Pending } else { std::task::Poll::Ready(()) }
+                    })
+                    .await;
+                }
+            };
+            spawn_async(yields).join().expect("no panic");
+        });
+        quiet(&rt);
+        let total = rt.metrics().total();
+        assert_eq!((total.started, total.ended), (103, 103));
+        assert_eq!(total.suspensions, total.resumptions);
+        assert!(total.tasks_woken >= 5, "{total:?}");
+    }
+}
+
+#[test]
+fn waits_are_counted_while_they_last() {
+    let rt = runtime(2);
+    let event = Arc::new(Event::new());
+    let waiter = |settings: Spawn| {
+        let event = Arc::clone(&event);
+        rt.spawn_with(settings.name("waiter").on_worker(0), move || event.wait())
+    };
+    let tasks: Vec<_> = (0..20).map(|_| waiter(Spawn::new())).collect();
+    while rt.metrics().workers[0].suspended < 20 {
+        std::thread::yield_now();
+    }
+    let metrics = rt.metrics();
+    assert!(metrics.workers[0].stacks >= 20, "{metrics:?}");
+    assert_eq!(metrics.workers[1].suspended, 0);
+    event.set();
+    tasks.into_iter().for_each(|task| task.join().expect("no panic"));
+    quiet(&rt);
+    let metrics = rt.metrics();
+    assert_eq!(metrics.total().suspended, 0);
+    assert!(metrics.workers[0].most_stacks >= 20);
+    assert!(metrics.workers[0].stacks <= metrics.workers[0].most_stacks);
+    // Twenty starts and twenty resumptions.
+    let times = &metrics.ready_times;
+    assert_eq!(times.iter().map(|t| (&*t.name, t.count)).collect::<Vec<_>>(), [("waiter", 40)]);
+    assert_eq!(times[0].buckets().map(|(_, count)| count).sum::<u64>(), 40);
+    assert!(times[0].max <= times[0].sum);
+}
+
+#[test]
+fn names_are_told_apart_where_tasks_run_in_tasks() {
+    let rt = runtime(1);
+    rt.install(|| {
+        let outer = Spawn::new().name("outer").spawn(|| {
+            // Runs in place, and waits: a task without a name.
+            spawn(sateen_runtime::yield_now).join().expect("no panic");
+            sateen_runtime::sleep(Duration::from_millis(1));
+            Spawn::new().name("inner").spawn(|| ()).join().expect("no panic");
+        });
+        outer.join().expect("no panic");
+        let future = async { sateen_runtime::sleep_async(Duration::from_millis(1)).await };
+        sateen_runtime::spawn_async(future).join().expect("no panic");
+    });
+    let metrics = rt.metrics();
+    let counts: Vec<_> = metrics.ready_times.iter().map(|t| (&*t.name, t.count)).collect();
+    assert_eq!(counts, [("inner", 1), ("outer", 2)]);
+}
+
+#[test]
+fn queues_and_timers_are_as_long_as_they_are() {
+    for policy in [policy::work_stealing, policy::work_sharing, policy::round_robin] {
+        let rt = Builder::default().workers(1).policy(policy()).build().expect("a runtime");
+        let (queued, timers) = rt.install(|| {
+            let event = Arc::new(Event::new());
+            let sleepers: Vec<_> = (0..3)
+                .map(|_| {
+                    let event = Arc::clone(&event);
+                    spawn(move || event.wait_timeout(Duration::from_secs(3600)))
+                })
+                .collect();
+            while rt.metrics().total().timers < 3 {
+                sateen_runtime::yield_now();
+            }
+            let tasks: Vec<_> = (0..50).map(|_| spawn(|| ())).collect();
+            let metrics = rt.metrics();
+            let queued = metrics.total().queued + metrics.queued;
+            let timers = metrics.total().timers;
+            tasks.into_iter().for_each(|task| task.join().expect("no panic"));
+            event.set();
+            sleepers.into_iter().for_each(|task| assert!(task.join().expect("no panic")));
+            (queued, timers)
+        });
+        assert_eq!((queued, timers), (50, 3));
+        let metrics = rt.metrics();
+        assert_eq!((metrics.total().queued + metrics.queued, metrics.total().timers), (0, 0));
+    }
+}
+
+#[test]
+fn times_sum_to_the_clock() {
+    let rt = runtime(2);
+    rt.broadcast(|_| ());
+    let sum = |w: &WorkerMetrics| w.busy + w.idle + w.asleep;
+    let (start, before) = (Instant::now(), rt.metrics());
+    rt.install(|| {
+        let until = Instant::now() + Duration::from_millis(100);
+        while Instant::now() < until {}
+    });
+    std::thread::sleep(Duration::from_millis(50));
+    let (after, wall) = (rt.metrics(), start.elapsed());
+    for (before, after) in before.workers.iter().zip(&after.workers) {
+        let difference = (sum(after) - sum(before)).abs_diff(wall);
+        // Counters of two cores, and the clock's calibration, differ by little.
+        assert!(difference < wall / 20 + Duration::from_millis(1), "{difference:?} of {wall:?}");
+        assert!(after.busy >= before.busy && after.asleep >= before.asleep);
+    }
+    let busy: Duration = after.total().busy - before.total().busy;
+    assert!(busy >= Duration::from_millis(95), "{busy:?}");
+}
+
+#[test]
+fn counts_never_go_back_while_any_thread_reads() {
+    let rt = runtime(3);
+    let reads = || {
+        let mut before = rt.metrics().total();
+        for _ in 0..300 {
+            let now = rt.metrics().total();
+            let pairs = [
+                (before.taken, now.taken),
+                (before.started, now.started),
+                (before.ended, now.ended),
+                (before.suspensions, now.suspensions),
+                (before.parks, now.parks),
+            ];
+            assert!(pairs.iter().all(|(before, now)| before <= now), "{before:?} {now:?}");
+            before = now;
+        }
+    };
+    std::thread::scope(|s| {
+        s.spawn(reads);
+        s.spawn(reads);
+        for _ in 0..20 {
+            rt.scope(|s| (0..100).for_each(|_| s.spawn(|_| sateen_runtime::yield_now())));
+        }
+    });
+}
+
+#[test]
+fn wakers_of_workers_are_counted() {
+    let rt = runtime(2);
+    quiet(&rt);
+    let before = rt.metrics();
+    assert_eq!(rt.install(worker_index).map(|index| index < 2), Some(true));
+    assert!(rt.metrics().woken_from_outside > before.woken_from_outside);
+    quiet(&rt);
+    let before = rt.metrics().total().workers_woken;
+    rt.install(|| {
+        let event = Arc::new(Event::new());
+        let at = worker_index().map_or(0, |index| 1 - index);
+        let set = Arc::clone(&event);
+        Spawn::new().on_worker(at).detach(move || set.set());
+        event.wait();
+    });
+    assert!(rt.metrics().total().workers_woken > before);
+}
