@@ -195,8 +195,8 @@ where
     resume_unwind(panic)
 }
 
-/// `a` panicked, and the branch was stolen. Its result or panic gives way to `a`'s, even if dropping
-/// it panics in turn.
+/// `a` panicked, and the branch was stolen. Its result or panic gives way to `a`'s, even if
+/// dropping it panics in turn.
 #[cold]
 #[inline(never)]
 fn panic_stolen<B, RB>(branch: &Branch<B, RB>, panic: Box<dyn Any + Send>) -> !
