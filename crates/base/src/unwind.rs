@@ -105,7 +105,8 @@ impl<T> core::ops::DerefMut for Held<T> {
 impl<T> Drop for Held<T> {
     #[inline(always)]
     fn drop(&mut self) {
-        if core::mem::needs_drop::<T>() {
+        // A constant, so that `discard` is not even compiled where nothing is to be dropped.
+        if const { core::mem::needs_drop::<T>() } {
             // SAFETY: dropped once, and not used afterwards.
             discard(unsafe { ManuallyDrop::take(&mut self.0) });
         }

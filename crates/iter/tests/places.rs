@@ -294,9 +294,9 @@ fn chunks_drop_everything_once() {
 #[test]
 fn wrong_arguments_are_named() {
     let three = || (0..3).into_par_iter();
-    panics_with("`chunk_size` must not be 0", || three().chunks(0));
-    panics_with("`chunk_size` must not be 0", || three().fold_chunks(0, || 0, |a, b| a + b));
-    panics_with("`chunk_size` must not be 0", || three().fold_chunks_with(0, 0, |a, b| a + b));
+    panics_with("chunk_size must not be zero", || three().chunks(0));
+    panics_with("chunk_size must not be zero", || three().fold_chunks(0, || 0, |a, b| a + b));
+    panics_with("chunk_size must not be zero", || three().fold_chunks_with(0, 0, |a, b| a + b));
     panics_with("`step` of `step_by` must not be 0", || (0..3).into_par_iter().step_by(0));
     panics_with("`zip_eq` of 3 items with 2", || (0..3).into_par_iter().zip_eq(0..2));
 }

@@ -3,9 +3,13 @@
 use crate::context;
 use crate::runtime::{Runtime, warn_once};
 use crate::worker::OUTSIDE;
+use sateen_base::abort_with;
 
 /// Runs `outside` on the global runtime. Runs `inline` here, by plain calls, if the runtime is shut
 /// down or there is none.
+///
+/// Callers differ in types, and a call from outside takes microseconds. So what the compiler builds
+/// for each of them is little: the way itself is the same for all.
 pub(crate) fn on_global<A: Send, B: Send, R: Send>(
     a: A,
     b: B,
@@ -13,11 +17,27 @@ pub(crate) fn on_global<A: Send, B: Send, R: Send>(
     inline: impl FnOnce(A, B) -> R,
 ) -> R {
     debug_assert!(context::with(|c| c.requests() & OUTSIDE != 0), "a worker took the outside path");
-    if !context::with(context::Context::is_inline) {
-        match Runtime::global() {
-            Ok(runtime) => return runtime.install(move || outside(a, b)),
-            Err(error) => warn_once(error),
+    let Some(runtime) = global() else {
+        return inline(a, b);
+    };
+    let (mut job, mut result) = (Some((a, b, outside)), None);
+    install(runtime, &mut || {
+        if let Some((a, b, outside)) = job.take() {
+            result = Some(outside(a, b));
         }
+    });
+    result.unwrap_or_else(|| abort_with("a call from outside did not run"))
+}
+
+/// The global runtime, unless the caller is to run inline.
+fn global() -> Option<&'static Runtime> {
+    if context::with(context::Context::is_inline) {
+        return None;
     }
-    inline(a, b)
+    Runtime::global().inspect_err(|error| warn_once(error)).ok()
+}
+
+#[inline(never)]
+fn install(runtime: &Runtime, job: &mut (dyn FnMut() + Send)) {
+    runtime.install(job);
 }

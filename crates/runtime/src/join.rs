@@ -144,8 +144,8 @@ where
     // share no code, which saves the fast path a test.)
     match catch_unwind(AssertUnwindSafe(|| in_branch(a))) {
         Ok(ra) => {
-            if !stack.pop() {
-                return join_slow(stack, &branch, Ok(ra));
+            if !stack.pop() && !Owner::reclaim(stack) {
+                return join_stolen(&branch, ra);
             }
             // SAFETY: the branch was popped, so this thread owns it.
             let b = unsafe { branch.take() };
@@ -154,8 +154,8 @@ where
             (ra.release(), rb)
         }
         Err(panic) => {
-            if !stack.pop() {
-                return join_slow(stack, &branch, Err(panic));
+            if !stack.pop() && !Owner::reclaim(stack) {
+                panic_stolen(&branch, panic);
             }
             // SAFETY: the branch was popped, so this thread owns it.
             a_panicked(panic, unsafe { branch.take() })
@@ -170,49 +170,51 @@ fn a_panicked<B: FnOnce(bool) -> RB, RB>(panic: Box<dyn Any + Send>, b: B) -> ! 
     resume_unwind(panic)
 }
 
-/// The branch is public or stolen.
+/// The branch was stolen.
 #[cold]
 #[inline(never)]
-fn join_slow<B, RA, RB>(stack: &JoinStack, branch: &Branch<B, RB>, a: Caught<RA>) -> (RA, RB)
+fn join_stolen<B, RA, RB>(branch: &Branch<B, RB>, ra: RA) -> (RA, RB)
 where
     B: FnOnce(bool) -> RB,
 {
-    if Owner::reclaim(stack) {
-        // SAFETY: the branch was popped, so this thread owns it.
-        let b = unsafe { branch.take() };
-        return match a {
-            Ok(ra) => {
-                let ra = Held::new(ra);
-                let rb = in_branch(|| b(false));
-                (ra.release(), rb)
-            }
-            Err(panic) => a_panicked(panic, b),
-        };
-    }
-    let under = Under::piece(branch);
-    help::spin(&branch.latch, &under);
-    if !branch.latch.is_done() {
-        branch.latch.wait_helping(this_fiber(), || help::once(&under));
-    }
+    wait_for_stolen(&branch.latch, &Under::piece(branch));
     // SAFETY: the latch is set.
-    match (a, unsafe { branch.result() }) {
-        (Ok(ra), Ok(rb)) => match interrupted_after(this_fiber(), ()) {
-            Ok(()) => (ra, rb),
+    let result = unsafe { branch.result() };
+    let panic = match result {
+        Ok(rb) => match interrupted_after(this_fiber(), ()) {
+            Ok(()) => return (ra, rb),
             Err(cancelled) => {
                 discard(ra);
                 discard(rb);
                 resume_unwind(cancelled)
             }
         },
-        (Err(panic), b) => {
-            // `b`'s result or panic gives way to `a`'s, even if dropping it panics in turn.
-            discard(b);
-            resume_unwind(panic)
-        }
-        (Ok(ra), Err(panic)) => {
-            discard(ra);
-            resume_unwind(panic)
-        }
+        Err(panic) => panic,
+    };
+    discard(ra);
+    resume_unwind(panic)
+}
+
+/// `a` panicked, and the branch was stolen. Its result or panic gives way to `a`'s, even if
+/// dropping it panics in turn.
+#[cold]
+#[inline(never)]
+fn panic_stolen<B, RB>(branch: &Branch<B, RB>, panic: Box<dyn Any + Send>) -> !
+where
+    B: FnOnce(bool) -> RB,
+{
+    wait_for_stolen(&branch.latch, &Under::piece(branch));
+    // SAFETY: the latch is set.
+    discard(unsafe { branch.result() });
+    resume_unwind(panic)
+}
+
+#[cold]
+#[inline(never)]
+fn wait_for_stolen(latch: &Latch<Fiber>, under: &Under) {
+    help::spin(latch, under);
+    if !latch.is_done() {
+        latch.wait_helping(this_fiber(), || help::once(under));
     }
 }
 

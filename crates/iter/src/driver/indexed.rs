@@ -231,6 +231,7 @@ impl<P: Producer, C: Consumer<P::Item>> Piece for Part<P, C> {
         count: usize,
     ) -> (Self::State, Option<Self::Rest>) {
         let room = state.open.as_ref().map_or(0, |open| rest.most_for(open.room));
+        let room_anew = rest.most_for(rest.max).saturating_sub(count);
         let Rest { at, len, min, max, producer, mut consumer } = rest;
         if let Some(open) = &mut state.open {
             if room > 0 && consumer.extend_folder(&mut open.folder, count) {
@@ -241,20 +242,35 @@ impl<P: Producer, C: Consumer<P::Item>> Piece for Part<P, C> {
             }
         }
         let State { done, open, in_blocks } = state;
-        let Some(Open { folder, room, seam }) = open else {
-            let state = State { done, open, in_blocks };
-            let rest = Rest { at, len, min, max, producer, consumer };
-            return Self::work_anew(state, rest, count);
+        let is_last = count == len;
+        let (open, consumer) = match open {
+            Some(open) => (open, (!is_last).then_some(consumer)),
+            None if is_last || consumer.full() => {
+                let is_full = consumer.full();
+                let open = Open { folder: consumer.into_folder(), room: room_anew, seam: None };
+                if is_full {
+                    return (State { done, open: Some(open), in_blocks }, None);
+                }
+                (open, None)
+            }
+            None => {
+                let (first, consumer, seam) = consumer.split_at(count);
+                let folder = first.into_folder();
+                (Open { folder, room: room_anew, seam: Some(seam) }, Some(consumer))
+            }
         };
-        if count == len {
-            let folder = producer.fold_with(folder);
-            return (State { done, open: Some(Open { folder, room, seam }), in_blocks }, None);
-        }
-        let (now, producer) = producer.split_at(count);
+        // One call for all cases: the compiler makes all adapters and ends part of it.
+        let (now, later) = match consumer {
+            None => (producer, None),
+            Some(consumer) => {
+                let (now, producer) = producer.split_at(count);
+                let (at, len) = (at.wrapping_add(count), len - count);
+                (now, Some(Rest { at, len, min, max, producer, consumer }))
+            }
+        };
+        let Open { folder, room, seam } = open;
         let folder = now.fold_with(folder);
-        let (at, len) = (at.wrapping_add(count), len - count);
-        let rest = Rest { at, len, min, max, producer, consumer };
-        let rest = (!folder.full()).then_some(rest);
+        let rest = later.filter(|_| !folder.full());
         (State { done, open: Some(Open { folder, room, seam }), in_blocks }, rest)
     }
 
@@ -293,37 +309,5 @@ impl<P: Producer, C: Consumer<P::Item>> Piece for Part<P, C> {
             Some(done) => done.result.release(),
             None => abort_with("a part without a result"),
         }
-    }
-}
-
-/// What `work` returns.
-type Worked<Item, P, C> = (State<Item, C>, Option<Rest<P, C>>);
-
-impl<P: Producer, C: Consumer<P::Item>> Part<P, C> {
-    /// [`Piece::work`] with a new folder.
-    #[inline]
-    fn work_anew(
-        state: State<P::Item, C>,
-        rest: Rest<P, C>,
-        count: usize,
-    ) -> Worked<P::Item, P, C> {
-        let room = rest.most_for(rest.max).saturating_sub(count);
-        let Rest { at, len, min, max, producer, consumer } = rest;
-        let State { done, in_blocks, .. } = state;
-        let open =
-            |folder, seam| State { done, open: Some(Open { folder, room, seam }), in_blocks };
-        if consumer.full() {
-            return (open(consumer.into_folder(), None), None);
-        }
-        if count == len {
-            return (open(producer.fold_with(consumer.into_folder()), None), None);
-        }
-        let (now, producer) = producer.split_at(count);
-        let (first, consumer, seam) = consumer.split_at(count);
-        let folder = now.fold_with(first.into_folder());
-        let (at, len) = (at.wrapping_add(count), len - count);
-        let rest = Rest { at, len, min, max, producer, consumer };
-        let rest = (!folder.full()).then_some(rest);
-        (open(folder, Some(seam)), rest)
     }
 }

@@ -111,7 +111,7 @@ where
 
     #[inline]
     fn consume_iter<I: IntoIterator<Item = In>>(self, iter: I) -> Self {
-        if S::SWALLOWS && Self::FILLS {
+        if const { S::SWALLOWS && <Self as Folder<In>>::FILLS } {
             return consume_each(self, iter);
         }
         let Self { stage, base } = self;
