@@ -37,13 +37,13 @@ impl<T, S: Stage> Worker<T, S> {
         }
     }
 
-    /// As if a thief had asked: from the next push on, thieves may claim all items but the newest,
-    /// until the owner has popped the private ones. The owner calls it when it expects thieves: one
-    /// that finds no public item pays a heavy fence.
+    /// From the next push on, thieves may claim all items, until the owner pops one of them. The
+    /// owner calls it when it expects thieves: one that finds no public item pays a heavy fence.
     #[doc(hidden)]
     pub fn share_coming(&self) {
         if self.is_split() {
             self.own.idle_guard.set(!self.inner.owner.guard.load(Ordering::Relaxed));
+            self.own.shares_all.set(true);
         }
     }
 
@@ -52,7 +52,9 @@ impl<T, S: Stage> Worker<T, S> {
     fn share_slow(&self, bottom: u32, guard: u32) {
         // No value of `guard` is idle until the next slow pop.
         self.own.idle_guard.set(!guard);
-        self.own.floor.set(bottom.wrapping_sub(1));
+        // Thieves that ask leave the owner its newest item, which it probably pops next.
+        let kept = u32::from(!self.own.shares_all.get());
+        self.own.floor.set(bottom.wrapping_sub(kept));
         self.reopen(self.seen().generation());
     }
 
@@ -130,6 +132,7 @@ impl<T, S: Stage> Worker<T, S> {
         // overwritten. One of the old epoch that raises it now only costs another slow pop.
         self.inner.owner.guard.store(keep, Ordering::Relaxed);
         self.own.idle_guard.set(keep);
+        self.own.shares_all.set(false);
         self.own.floor.set(keep);
         self.reopen(seen.after(Top::NEW_EPOCH).generation());
         let step = if canary!("deque-new-epoch") { 0 } else { Top::NEW_EPOCH };
@@ -176,12 +179,15 @@ impl<T, S: Stage> Inner<T, S> {
         self.publish_slow(top, items as u32)
     }
 
-    /// Publishes the older half, rounded up, of `items` items from `top` on.
+    /// Publishes the older half, rounded up, of `items` items from `top` on. Publishes all of them
+    /// if thieves have taken all that was public: probably the owner computes, and each half would
+    /// cost a heavy fence.
     #[cold]
     #[inline(never)]
     fn publish_slow(&self, top: Top, items: u32) -> Steal<(Top, u32)> {
-        let end = top.index().wrapping_add(items.div_ceil(2));
         let mut guard = self.owner.guard.load(Ordering::Relaxed);
+        let all = guard == top.index();
+        let end = top.index().wrapping_add(if all { items } else { items.div_ceil(2) });
         while gap(guard, end) > 0 {
             // Relaxed: the heavy fence below orders it before the second look.
             let relaxed = Ordering::Relaxed;

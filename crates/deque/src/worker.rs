@@ -64,6 +64,8 @@ pub(crate) struct Own<T> {
     pub(crate) floor: Cell<u32>,
     /// Split deques: the value of `guard` that makes no request.
     pub(crate) idle_guard: Cell<u32>,
+    /// Split deques: what is pushed until the next slow pop is for thieves, the newest item too.
+    pub(crate) shares_all: Cell<bool>,
     /// Buffers replaced while a thief was at work in them.
     pub(crate) retired: RefCell<Vec<Retired<T>>>,
     /// Whether there are such buffers.
@@ -182,6 +184,7 @@ impl<T, S: Stage> Worker<T, S> {
                 low_pops: Cell::new(0),
                 floor: Cell::new(index),
                 idle_guard: Cell::new(index),
+                shares_all: Cell::new(false),
                 retired: RefCell::new(Vec::new()),
                 any_retired: Cell::new(false),
             },
