@@ -70,7 +70,6 @@ impl Owner {
             // The worker was woken, perhaps for work that others can do. If it has something of its
             // own to do it says so to them. Otherwise it searches, and the search does.
             if self.sees_own_work() || self.has_ready() {
-                self.pass_on();
                 self.leave_idle();
                 return None;
             }
@@ -98,22 +97,29 @@ impl Owner {
 
     fn search(&self) -> Option<Entry> {
         let shared = self.shared();
+        let woken = self.was_woken.take();
         let spins = shared.sleep.begin_search() < shared.spinning_searchers;
         let found = self.search_rounds(if spins { shared.spin_ticks } else { 0 });
         let last = shared.sleep.end_search();
         if last && (found.is_some() || self.has_ready()) {
             // Others may have relied on this worker as the one that searches. (A worker that found
             // nothing announces its sleep, and looks then.)
-            self.pass_on();
             self.leave_idle();
+        } else if woken && found.is_none() && !self.has_ready() {
+            shared.foresight.in_vain();
         }
         found
     }
 
-    /// The worker is no longer idle. If it was the last idle one, the monitor looks out for workers
-    /// that are blocked.
+    /// The worker is no longer idle. It wakes another if there is work for it, or if there will
+    /// probably be some soon. If it was the last idle one, the monitor looks out for workers that
+    /// are blocked.
     fn leave_idle(&self) {
         let shared = self.shared();
+        if !self.pass_on() && shared.foresight.is_likely() && shared.sleep.wake_ahead() {
+            self.share();
+        }
+        self.left_idle.set(tsc::now());
         // Partner: the fence in `Monitor::rest`.
         full_fence(Ordering::SeqCst);
         if !shared.sleep.has_sleepers() && !self.is_alone() {
@@ -121,10 +127,10 @@ impl Owner {
         }
     }
 
-    /// Wakes a sleeper if there is work that it could take.
-    pub(crate) fn pass_on(&self) {
+    /// Wakes a sleeper if there is work that it could take. Returns whether it did.
+    pub(crate) fn pass_on(&self) -> bool {
         let shared = self.shared();
-        shared.sleep.pass_on(|| shared.has_stealable());
+        shared.sleep.pass_on(|| shared.has_stealable())
     }
 
     fn search_rounds(&self, ticks: u64) -> Option<Entry> {
@@ -287,7 +293,9 @@ impl Owner {
             }
         }
         self.turn_to(before);
-        sleeper.was_notified()
+        let woken = sleeper.was_notified();
+        self.was_woken.set(woken);
+        woken
     }
 
     /// One sleep that misses nothing, however long it is. Returns whether to sleep again.

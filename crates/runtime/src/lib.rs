@@ -64,6 +64,8 @@ mod fiber;
 #[cfg(not(loom))]
 mod foreign;
 #[cfg(not(loom))]
+mod foresight;
+#[cfg(not(loom))]
 mod fork;
 #[cfg(not(loom))]
 mod forked;

@@ -36,9 +36,17 @@ pub unsafe fn push(stack: &JoinStack, job: *const Job, requests: impl Fn() -> u3
     requests() != 0
 }
 
-/// Answers [`HUNGRY`]: offers something, and wakes a sleeper for it. Returns whether jobs were made
-/// public. Owner only.
-pub fn feed(stack: &JoinStack, requests: &RequestWord, sleepers: &Sleepers) -> bool {
+/// What [`feed`] has done.
+#[derive(Clone, Copy, Debug)]
+pub struct Fed {
+    /// Jobs were made public.
+    pub published: bool,
+    /// A sleeper was woken.
+    pub woke: bool,
+}
+
+/// Answers [`HUNGRY`]: offers something, and wakes a sleeper for it. Owner only.
+pub fn feed(stack: &JoinStack, requests: &RequestWord, sleepers: &Sleepers) -> Fed {
     // First clear, then look. The request is answered once something is on offer. The taker of the
     // last of it asks again: a thief in `steal`, the owner in `reclaim` if any worker sleeps. (If
     // the request stayed up for as long as any worker sleeps, every push would end here when there
@@ -51,13 +59,14 @@ pub fn feed(stack: &JoinStack, requests: &RequestWord, sleepers: &Sleepers) -> b
         requests.clear(HUNGRY);
     }
     let published = !public && stack.publish();
+    let mut woke = false;
     if public || published {
-        wake(requests, sleepers);
+        woke = wake(requests, sleepers);
     } else if sleepers.has_sleepers() && !canary!("sleep_feed_forgets") {
         // Nothing to offer: the sleepers still rely on us.
         requests.request(HUNGRY);
     }
-    published
+    Fed { published, woke }
 }
 
 /// Wakes a sleeper for what was just made visible, and returns whether it did. Owner only.

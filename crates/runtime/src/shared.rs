@@ -12,6 +12,7 @@ use crate::entry::Entry;
 use crate::fiber::Fiber;
 use crate::flag::Flag;
 use crate::foreign::Foreign;
+use crate::foresight::Foresight;
 use crate::gate::{Closed, Gate, GateGuard, Life};
 use crate::hooks::Hooks;
 use crate::join_stack::JoinStack;
@@ -104,6 +105,7 @@ pub(crate) struct Shared {
     pub(crate) watcher: Watcher,
     /// Watches the timers while no worker sleeps.
     pub(crate) timekeeper: Timekeeper,
+    pub(crate) foresight: Foresight,
     pub(crate) monitor: Monitor,
     /// Tells when all tasks are blocked, if the builder was asked for that.
     pub(crate) watch: Option<Watch>,
@@ -198,6 +200,7 @@ impl Shared {
             blocking: blocking::Pool::new(blocking),
             watcher: Watcher::new(),
             timekeeper: Timekeeper::new(),
+            foresight: Foresight::new(),
             monitor: Monitor::new(),
             foreign: Foreign::new(),
             futures: LiveFutures::new(regular),

@@ -184,14 +184,27 @@ impl Sleepers {
 
     /// Wakes a sleeper if there is work that it could take. For a worker that others have relied on
     /// and that has something else to do.
-    pub fn pass_on(&self, has_stealable: impl FnOnce() -> bool) {
+    /// Returns whether it did.
+    pub fn pass_on(&self, has_stealable: impl FnOnce() -> bool) -> bool {
         if !canary!("sleep_pass_on_no_fence") {
             // Partner: the fence between publication and `wake_searcher`.
             full_fence(Ordering::SeqCst);
         }
-        if self.slots.has_sleepers() && !self.is_looked_out_for() && has_stealable() {
-            self.notify_one();
-        }
+        self.slots.has_sleepers()
+            && !self.is_looked_out_for()
+            && has_stealable()
+            && self.notify_one()
+    }
+
+    /// Wakes a sleeper for work that may come, if it would have a core, and no worker searches.
+    /// Returns whether it did.
+    #[cfg(not(loom))]
+    pub fn wake_ahead(&self) -> bool {
+        // Ordering: Relaxed, a hint.
+        self.awake.searching.load(Ordering::Relaxed) == 0
+            && self.slots.has_sleepers()
+            && !self.is_crowded()
+            && self.notify_one()
     }
 
     // ---- for sleepers ----

@@ -141,6 +141,10 @@ pub(crate) struct Owner {
     doing: Cell<Doing>,
     /// Since when the running task knows of ready fibers.
     ready_seen: Cell<requests::Seen>,
+    /// When it last had been idle and found something to do, in ticks.
+    pub(crate) left_idle: Cell<u64>,
+    /// It was notified in its sleep, and has not searched since.
+    pub(crate) was_woken: Cell<bool>,
     /// What the watcher of the timers may not know.
     timer_news: Cell<timers::News>,
     /// The state that the counts of `stall.rs` have for this worker.
@@ -222,6 +226,8 @@ impl WorkerCell {
             pops: Cell::new(index as u32),
             doing: Cell::new(Doing::Nothing),
             ready_seen: Cell::default(),
+            left_idle: Cell::new(0),
+            was_woken: Cell::new(false),
             timer_news: Cell::default(),
             stall: OwnState::new(),
             starved_since: Cell::new(None),

@@ -51,10 +51,15 @@ impl Owner {
                 self.request(HUNGRY);
             }
         }
-        if self.has_request(HUNGRY)
-            && offer::feed(fiber.join_stack(), &self.requests, &self.shared().sleep)
-        {
-            self.counters.publications.bump();
+        if self.has_request(HUNGRY) {
+            let shared = self.shared();
+            let fed = offer::feed(fiber.join_stack(), &self.requests, &shared.sleep);
+            if fed.published {
+                self.counters.publications.bump();
+            }
+            if fed.woke {
+                shared.foresight.woke(self.left_idle.get());
+            }
         }
         if self.has_request(TIMER) {
             self.mind_timers(fiber);
@@ -64,12 +69,24 @@ impl Owner {
         }
     }
 
-    /// Wakes a sleeper for what was just pushed. What is pushed until it arrives is for it too.
+    /// A sleeper has been woken. What is pushed until it arrives is for it.
+    pub(crate) fn share(&self) {
+        self.policy.share();
+    }
+
+    /// Wakes a sleeper for what was just pushed.
     #[inline]
     pub(crate) fn wake_for_push(&self) {
         if offer::wake(&self.requests, &self.shared().sleep) {
-            self.policy.share();
+            self.woke_for_push();
         }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn woke_for_push(&self) {
+        self.share();
+        self.shared().foresight.woke(self.left_idle.get());
     }
 
     /// The slow half of a pop; see [`JoinStack::pop_slow`].
