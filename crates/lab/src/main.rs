@@ -18,7 +18,8 @@
 //! * `runner`, `turn`, `apart`, `crew`: repeated, interleaved runs.
 //! * `experiment`, `figure`, `store`, `stats`: experiments, their figures, runs and summaries.
 //! * `interrupt`, `error`: what ends the lab early, and with which status.
-//! * `report`, `published`: tables, JSON, diffs and plots, with the figures of others beside.
+//! * `plot`: pictures.
+//! * `report`, `published`: tables, JSON and diffs, with the figures of others beside.
 //! * `host`, `proc`: the machine, and whether it is fit for a figure.
 //!
 //! Invariants:
@@ -52,6 +53,7 @@ mod measure;
 mod ours;
 mod pages;
 mod peers;
+mod plot;
 mod proc;
 mod published;
 mod registry;
