@@ -18,6 +18,7 @@
 //! * `runner`, `turn`, `apart`, `crew`: repeated, interleaved runs.
 //! * `experiment`, `figure`, `store`, `stats`: experiments, their figures, runs and summaries.
 //! * `interrupt`, `error`: what ends the lab early, and with which status.
+//! * `page`: the report as one page of pictures and tables.
 //! * `plot`: pictures.
 //! * `report`, `published`: tables, JSON and diffs, with the figures of others beside.
 //! * `host`, `proc`: the machine, and whether it is fit for a figure.
@@ -51,6 +52,7 @@ mod host;
 mod interrupt;
 mod measure;
 mod ours;
+mod page;
 mod pages;
 mod peers;
 mod plot;
