@@ -19,6 +19,7 @@
 //! * `experiment`, `figure`, `store`, `stats`: experiments, their figures, runs and summaries.
 //! * `interrupt`, `error`: what ends the lab early, and with which status.
 //! * `page`: the report as one page of pictures and tables.
+//! * `history`: the figures of many commits as one page, with what changed.
 //! * `plot`: pictures.
 //! * `report`, `published`: tables, JSON and diffs, with the figures of others beside.
 //! * `host`, `proc`: the machine, and whether it is fit for a figure.
@@ -48,6 +49,7 @@ mod experiment;
 mod experiments;
 mod figure;
 mod flow;
+mod history;
 mod host;
 mod interrupt;
 mod measure;

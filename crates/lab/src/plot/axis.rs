@@ -46,6 +46,26 @@ impl Axis {
         Self { log, range, pixels }
     }
 
+    /// A linear axis for `values` that does not begin at zero: changes of some per cent can be seen,
+    /// and those of less stay small.
+    pub(super) fn near(values: impl Iterator<Item = f64>, pixels: (i32, i32)) -> Self {
+        let halves = values.filter(|v| v.is_finite()).map(|v| v / 2.0);
+        let (low, high) = halves
+            .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), v| (low.min(v), high.max(v)));
+        let (low, high) = if low <= high { (low, high) } else { (0.0, 0.5) };
+        // Halves, so that no sum is infinite.
+        let span = (high - low) * 1.1;
+        let least = 0.3 * high.abs().max(low.abs()).max(f64::MIN_POSITIVE);
+        let (middle, half) = (low + (high - low) / 2.0, span.max(least) / 2.0);
+        let bound = |v: f64| (v * 2.0).clamp(f64::MIN / 4.0, f64::MAX / 4.0);
+        let (mut low, high) = (bound(middle - half), bound(middle + half));
+        if low > 0.0 && high / low > 3.0 {
+            low = 0.0;
+        }
+        let range = if high > low { low..high } else { low..low + 1.0 };
+        Self { log: false, range, pixels }
+    }
+
     pub(super) fn is_log(&self) -> bool {
         self.log
     }
@@ -198,6 +218,15 @@ mod tests {
                 }
             }
         }
+        for a in extremes {
+            for b in extremes {
+                let axis = Axis::near([a, b].into_iter(), (10, 110));
+                assert!(axis.ticks(6).len() <= 13, "{a} {b}: {:?}", axis.ticks(6));
+                assert!((10..=110).contains(&axis.at(a)) && (10..=110).contains(&axis.at(b)));
+            }
+        }
+        let near = Axis::near([100.0, 110.0].into_iter(), (0, 100));
+        assert!(near.at(110.0) - near.at(100.0) > 25 && near.at(100.0) > 20, "{near:?}");
         assert_eq!(Axis::new([1.0, 90.0].into_iter(), false, (0, 100)).ticks(5).len(), 5);
         let log = Axis::new([1.0, 1000.0].into_iter(), true, (0, 100));
         assert_eq!(log.ticks(4), [1.0, 10.0, 100.0, 1000.0]);

@@ -23,7 +23,10 @@ pub(super) fn draw(chart: &Chart, canvas: &Canvas<'_>, wide: i32) -> Result<i32,
     let extent = chart.values().flat_map(|e| [e.low, e.value, e.high]);
     // The intervals of a logarithmic axis may reach below zero, which has no place there.
     let extent = extent.filter(|v| !log || *v > 0.0);
-    let y = Axis::new(extent, log, (bottom, top));
+    let y = match history {
+        true => Axis::near(extent, (bottom - LINE, top + 4)),
+        false => Axis::new(extent, log, (bottom, top)),
+    };
     let ticks: Vec<(f64, String)> = y.ticks(6).into_iter().map(|t| (t, measure.tick(t))).collect();
     let left = 8 + ticks.iter().map(|(_, text)| width(text)).max().unwrap_or(0);
     let names = chart.series.iter().map(|s| bold_width(&s.name)).max().unwrap_or(0).min(NAMES);
@@ -56,7 +59,7 @@ pub(super) fn draw(chart: &Chart, canvas: &Canvas<'_>, wide: i32) -> Result<i32,
         let at = if mark.column == 0 { left } else { (x(mark.column - 1) + x(mark.column)) / 2 };
         canvas.path(&[(at, top), (at, bottom)], Pen::dashed(Ink::TEXT))?;
         let (side, at) = if at > wide / 2 { (Side::Left, at - 3) } else { (Side::Right, at + 3) };
-        canvas.bold(fitted(&mark.text, wide / 3), (at, top + LINE / 2), side, Ink::TEXT)?;
+        canvas.bold(fitted(&mark.text, wide / 3), (at, bottom - LINE / 2), side, Ink::TEXT)?;
     }
     for (index, series) in chart.series.iter().enumerate() {
         // Points of one column stand beside each other, so that intervals can be seen.
