@@ -44,8 +44,9 @@ pub(crate) fn median(values: &mut [f64]) -> f64 {
 }
 
 /// Returns the values between which the median of what `samples` were drawn from lies with 95 per
-/// cent confidence, whatever the distribution: two of the sorted samples. Fewer than six samples are
-/// too few for that much; theirs is the range from the least to the largest. `None` for no samples.
+/// cent confidence, whatever the distribution: two of the sorted samples. Fewer than six samples
+/// are too few for that much; theirs is the range from the least to the largest. `None` for no
+/// samples.
 pub(crate) fn interval_of_median(samples: &[f64]) -> Option<[f64; 2]> {
     let mut sorted = samples.to_vec();
     sorted.sort_unstable_by(f64::total_cmp);

@@ -36,8 +36,10 @@ fn a_run_becomes_a_page() {
     let (json, html) = (dir.path().join("run.json"), dir.path().join("out.html"));
     let args = ["run", "--smoke", "forkjoin/fib", "deque/pair", "--json", arg(&json)];
     assert!(output(&args).status.success());
-    let done = output(&["report", arg(&json), "-o", arg(&html)]);
+    let plots = dir.path().join("plots");
+    let done = output(&["report", arg(&json), "-o", arg(&html), "--plot", arg(&plots)]);
     assert!(done.status.success() && done.stdout.is_empty());
+    assert!(plots.join("deque-pair-pushpop64.svg").is_file());
     let said = String::from_utf8_lossy(&done.stderr).into_owned();
     assert!(said.contains("figures are on") && said.contains(arg(&html)), "{said}");
     let text = fs::read_to_string(&html).expect("a page");

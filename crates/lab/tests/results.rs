@@ -381,7 +381,9 @@ fn plots_are_drawn() {
     assert!(names.contains(&"skynet-join.svg".to_owned()), "{names:?}");
     let svg = fs::read_to_string(plots.join("deque-pair-pushpop64.svg")).expect("a drawing");
     assert!(svg.starts_with("<svg") && svg.trim_end().ends_with("</svg>"));
-    assert!(svg.contains("sateen-asymmetric") && svg.contains("<title id=\"t\">pair-pushpop64<"));
+    assert!(
+        svg.contains("sateen-asymmetric") && svg.contains("<title id=\"t\">deque: pair-pushpop64<")
+    );
 }
 
 #[test]

@@ -2,10 +2,10 @@
 //!
 //! 1. The values are replaced by their ranks, so that one that is far off counts no more than any
 //!    other that is off.
-//! 2. The candidate is the part of the series that differs most from the rest: the difference of the
-//!    mean ranks, times the root of the product of the two lengths, is the largest. A part at an end
-//!    is a step. One in the middle is there and back, which looking for single steps would miss.
-//!    Each part has at least [`SHORTEST`] values.
+//! 2. The candidate is the part of the series that differs most from the rest: the difference of
+//!    the mean ranks, times the root of the product of the two lengths, is the largest. A part at
+//!    an end is a step. One in the middle is there and back, which looking for single steps would
+//!    miss. Each part has at least [`SHORTEST`] values.
 //! 3. The values are shuffled [`SHUFFLES`] times. The candidate stands if at most one in a hundred
 //!    of the shuffled series has a part as good as that. Nothing is assumed about how values are
 //!    distributed, only that without a change their order would be arbitrary.

@@ -22,8 +22,8 @@ mod tests;
 
 use crate::error::{Error, input};
 use crate::plot::choose::by_experiment;
-use crate::plot::escaped;
 use crate::plot::figures::{Entry, entries};
+use crate::plot::{escaped, files};
 use crate::report::Destination;
 use clap::Args;
 use runs::Run;
@@ -42,6 +42,9 @@ pub(crate) struct ReportArgs {
     /// The page
     #[arg(short, long, value_name = "FILE", default_value = "report.html")]
     output: PathBuf,
+    /// Also draw one SVG for each question of the first run into this directory
+    #[arg(long, value_name = "DIR")]
+    plot: Option<PathBuf>,
 }
 
 /// Runs the command.
@@ -50,8 +53,15 @@ pub(crate) struct ReportArgs {
 /// A file cannot be used, or the page cannot be written.
 pub(crate) fn run(args: &ReportArgs) -> Result<(), Error> {
     let output = Destination::check(&args.output)?;
+    if let Some(directory) = &args.plot {
+        Destination::check_directory(directory)?;
+    }
     let runs = runs::read(&args.runs)?;
     output.write(&page(&runs)?)?;
+    if let (Some(directory), [first, ..]) = (&args.plot, &runs[..]) {
+        let drawn = files::write(directory, &first.document)?;
+        eprintln!("sateen: {} pictures are in `{}`", drawn.len(), directory.display());
+    }
     let count: usize = runs.iter().map(|r| r.document.metrics().count()).sum();
     eprintln!("sateen: {count} figures are on `{}`", args.output.display());
     Ok(())

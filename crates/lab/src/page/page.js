@@ -3,7 +3,9 @@
   // Light, dark, or what the system prefers. A file's storage may be refused.
   const root = document.documentElement;
   const button = document.getElementById("theme");
-  const kept = (() => { try { return localStorage.getItem("sateen-theme"); } catch { return null; } })();
+  const stored = () => {
+    try { return localStorage.getItem("sateen-theme"); } catch { return null; }
+  };
   const show = theme => {
     if (theme === "light" || theme === "dark") root.dataset.theme = theme;
     else delete root.dataset.theme;
@@ -11,7 +13,7 @@
   };
   const dark = () => root.dataset.theme
     ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
-  show(kept);
+  show(stored());
   button.hidden = false;
   button.addEventListener("click", () => {
     const next = dark() ? "light" : "dark";
@@ -38,7 +40,8 @@
       const text = value(row, index);
       return [numeric ? number(text) : text, row];
     });
-    const compare = numeric ? (a, b) => a - b : (a, b) => a.localeCompare(b, "en", { numeric: true });
+    const words = new Intl.Collator("en", { numeric: true });
+    const compare = numeric ? (a, b) => a - b : words.compare;
     // Cells without a number stay at the end in both directions.
     keyed.sort(([a], [b]) => {
       if (a === b) return 0;

@@ -44,7 +44,8 @@ pub(super) fn section(
     }
     if !rest.is_empty() {
         out += &format!(
-            "<details><summary>{} more pictures</summary>\n<div class=\"grid\">\n{}</div></details>\n",
+            "<details><summary>{} more pictures</summary>\n\
+             <div class=\"grid\">\n{}</div></details>\n",
             rest.len(),
             rest.concat()
         );

@@ -16,7 +16,7 @@ pub(super) struct Axis {
 /// Values span this factor where an axis becomes logarithmic.
 const SPAN: f64 = 12.0;
 
-/// Returns whether `values` are positive and span so much that a logarithmic axis shows them better.
+/// Returns whether `values` are positive and span so much that a logarithmic axis is better.
 pub(super) fn wants_log(values: impl Iterator<Item = f64> + Clone) -> bool {
     let low = values.clone().fold(f64::INFINITY, f64::min);
     let high = values.fold(f64::NEG_INFINITY, f64::max);
@@ -46,8 +46,8 @@ impl Axis {
         Self { log, range, pixels }
     }
 
-    /// A linear axis for `values` that does not begin at zero: changes of some per cent can be seen,
-    /// and those of less stay small.
+    /// A linear axis for `values` that does not begin at zero: changes of some per cent can be
+    /// seen, and those of less stay small.
     pub(super) fn near(values: impl Iterator<Item = f64>, pixels: (i32, i32)) -> Self {
         let halves = values.filter(|v| v.is_finite()).map(|v| v / 2.0);
         let (low, high) = halves

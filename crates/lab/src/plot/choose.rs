@@ -174,7 +174,11 @@ impl<'a> Experiment<'a> {
                 group.iter().copied().filter(|e| e.implementation == names[0]).collect();
             charts.push(Chart {
                 kind: Kind::Bars,
-                title: format!("Steps {} with {config}", columns.join(", ")),
+                title: format!(
+                    "Steps {} to {} with {config}",
+                    columns[0],
+                    columns[columns.len() - 1]
+                ),
                 says: steps_say(&ours),
                 unit: group[0].metric.units.clone(),
                 better: better(&group[0]),
@@ -319,6 +323,26 @@ fn steps_say(ours: &[Entry<'_>]) -> String {
     if let Some([a, b]) = most {
         let most = super::number(gain(a, b));
         text += &format!(" The largest step is from {} to {}: {most} ×.", a.case, b.case);
+    }
+    text + &additions(ours)
+}
+
+/// Returns what each of `steps` adds to the one before, as far as their descriptions say it.
+fn additions(steps: &[Entry<'_>]) -> String {
+    let parts = |e: &Entry<'_>| -> Vec<String> {
+        let what = e.metric.description.rsplit_once(':').map_or("", |(what, _)| what);
+        what.split(", ").filter(|p| !p.is_empty()).map(str::to_owned).collect()
+    };
+    let all: Vec<Vec<String>> = steps.iter().map(parts).collect();
+    let everywhere = |part: &String| all.iter().all(|parts| parts.contains(part));
+    let mut text = String::new();
+    for (i, (step, parts)) in steps.iter().zip(&all).enumerate() {
+        let before = i.checked_sub(1).map_or(&[][..], |before| &all[before]);
+        let new = parts.iter().filter(|p| !before.contains(p) && !everywhere(p));
+        let new: Vec<&str> = new.map(String::as_str).collect();
+        if !new.is_empty() {
+            text += &format!(" {}: {}.", step.case, new.join(", "));
+        }
     }
     text
 }

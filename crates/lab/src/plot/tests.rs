@@ -156,8 +156,20 @@ fn each_experiment_has_the_picture_that_shows_it() {
         ("shed/B/sateen/p4c4", 200.0, "ns"),
         ("shed/C/sateen/p4c4", 20.0, "ns"),
     ]);
-    let title = "Steps A, B, C with 4 producers, 4 consumers";
+    let title = "Steps A to C with 4 producers, 4 consumers";
     assert_eq!(kinds(&steps), [(Kind::Bars, title.to_owned())]);
+    let mut steps = steps;
+    let said =
+        ["tasks, one list: time", "tasks, two lists: time", "tasks, two lists, padded: time"];
+    for (metric, said) in steps.results[0].metrics.iter_mut().zip(said) {
+        metric.description = said.to_owned();
+    }
+    let charts = pictures(&super::figures::entries(&steps), None);
+    assert_eq!(
+        charts[0].says,
+        "From A to C: 15.0 × as fast. The largest step is from B to C: 10.0 ×. A: one list. \
+         B: two lists. C: padded."
+    );
 
     // What a case costs is compared where each has one implementation.
     let alternatives = document(&[
