@@ -50,7 +50,24 @@ fn main() {
         println!("cargo::rustc-env=SATEEN_LAB_{to}={value}");
     }
     println!("cargo::rustc-env=SATEEN_LAB_CRATES={}", linked_versions().unwrap_or_default());
+    println!("cargo::rustc-env=SATEEN_LAB_COMMIT={}", commit().unwrap_or_default());
     println!("cargo::rerun-if-changed=build.rs");
+}
+
+/// The commit that is checked out, if this is a checkout. Git's log of it changes with each commit.
+fn commit() -> Option<String> {
+    let git = |arguments: &[&str]| {
+        let done = Command::new("git").args(arguments).output().ok()?;
+        let text = String::from_utf8(done.stdout).ok()?;
+        done.status.success().then(|| text.trim().to_owned())
+    };
+    let log = git(&["rev-parse", "--git-path", "logs/HEAD"])?;
+    if fs::metadata(&log).is_ok() {
+        println!("cargo::rerun-if-changed={log}");
+    }
+    // A package's source may lie within somebody else's repository.
+    git(&["ls-files", "--error-unmatch", "build.rs"])?;
+    git(&["rev-parse", "--short=12", "HEAD"])
 }
 
 /// `name=version` of the named crates, from the nearest lock file.

@@ -4,6 +4,8 @@ use crate::advise::AdviseArgs;
 use crate::apart::TurnArgs;
 use crate::error::{Error, STATUSES, input};
 use crate::flow::FlowArgs;
+use crate::history::HistoryArgs;
+use crate::page::ReportArgs;
 use crate::pages::{CompletionsArgs, ManArgs};
 use crate::report::ViewArgs;
 use crate::soak::SoakArgs;
@@ -59,6 +61,10 @@ Examples:
     Doctor,
     /// Compare two files that `run --json` wrote
     Diff(DiffArgs),
+    /// Write a page of pictures and tables of what `run --json` wrote
+    Report(ReportArgs),
+    /// Write a page of what changed over many commits
+    History(HistoryArgs),
     /// Print a script that completes this program's command line in a shell
     Completions(CompletionsArgs),
     /// Print the manual's page

@@ -11,7 +11,9 @@ use crate::report::json::Document;
 use crate::report::{Format, Screen, ViewArgs, diff, print};
 use crate::runner::identities;
 use crate::select::Selection;
-use crate::{advise, apart, doctor, experiments, flow, host, pages, scale, soak, tour};
+use crate::{
+    advise, apart, doctor, experiments, flow, history, host, page, pages, scale, soak, tour,
+};
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -32,6 +34,8 @@ pub(crate) fn execute() -> Result<(), Error> {
         Command::Scale(args) => scale_up(args),
         Command::Doctor => doctor::run(),
         Command::Diff(args) => compare(&args),
+        Command::Report(args) => page::run(&args),
+        Command::History(args) => history::run(&args),
         Command::Completions(args) => pages::completions(&args),
         Command::Man(args) => pages::man(&args),
         Command::Turn(args) => apart::turn(&args),

@@ -42,6 +42,11 @@ pub(crate) fn linked_crates() -> Vec<(&'static str, &'static str)> {
     env!("SATEEN_LAB_CRATES").split(',').filter_map(|pair| pair.split_once('=')).collect()
 }
 
+/// Returns the commit that the lab was built from. Changes that were not committed do not show.
+fn commit() -> Option<&'static str> {
+    Some(env!("SATEEN_LAB_COMMIT")).filter(|commit| !commit.is_empty())
+}
+
 /// Returns what a reader of the figures must know about their origin.
 pub(crate) fn provenance() -> Map<String, Value> {
     let peer = |name: &str| cfg!(feature = "peers") || name.starts_with("sateen");
@@ -60,6 +65,7 @@ pub(crate) fn provenance() -> Map<String, Value> {
         ("profile", json!(env!("SATEEN_LAB_PROFILE"))),
         ("opt_level", json!(env!("SATEEN_LAB_OPT_LEVEL"))),
         ("lab", json!(env!("CARGO_PKG_VERSION"))),
+        ("commit", commit().map_or(Value::Null, Value::from)),
         ("crates", Value::Object(crates)),
         ("asymmetric_fence", json!(sateen_base::fence::is_asymmetric())),
         ("costs", json!(Costs::measure())),

@@ -18,7 +18,10 @@
 //! * `runner`, `turn`, `apart`, `crew`: repeated, interleaved runs.
 //! * `experiment`, `figure`, `store`, `stats`: experiments, their figures, runs and summaries.
 //! * `interrupt`, `error`: what ends the lab early, and with which status.
-//! * `report`, `published`: tables, JSON, diffs and plots, with the figures of others beside.
+//! * `page`: the report as one page of pictures and tables.
+//! * `history`: the figures of many commits as one page, with what changed.
+//! * `plot`: pictures.
+//! * `report`, `published`: tables, JSON and diffs, with the figures of others beside.
 //! * `host`, `proc`: the machine, and whether it is fit for a figure.
 //!
 //! Invariants:
@@ -46,12 +49,15 @@ mod experiment;
 mod experiments;
 mod figure;
 mod flow;
+mod history;
 mod host;
 mod interrupt;
 mod measure;
 mod ours;
+mod page;
 mod pages;
 mod peers;
+mod plot;
 mod proc;
 mod published;
 mod registry;

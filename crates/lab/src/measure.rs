@@ -6,13 +6,13 @@ use crate::error::{Error, input};
 use crate::experiment::{Experiment, Group, Plan};
 use crate::report::json::Document;
 use crate::report::{
-    Destination, Format, Progress, Said, Screen, csv, diff, legend, lines, note, plot, print,
-    table, verdict,
+    Destination, Format, Progress, Said, Screen, csv, diff, legend, lines, note, print, table,
+    verdict,
 };
 use crate::runner::Runner;
 use crate::select::Selection;
 use crate::store::{Record, Shared};
-use crate::{experiments, host, interrupt, scale, tour};
+use crate::{experiments, host, interrupt, plot, scale, tour};
 use serde_json::{Map, Value};
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
@@ -150,12 +150,12 @@ impl Outputs {
         self.json.is_none() && self.plot.is_none()
     }
 
-    fn write(&self, document: &Document, records: &[Record]) -> Result<(), Error> {
+    fn write(&self, document: &Document) -> Result<(), Error> {
         if let Some((json, _)) = &self.json {
             json.write(&document.text())?;
         }
         if let Some(dir) = &self.plot {
-            for path in plot::write(dir, records)? {
+            for path in plot::files::write(dir, document)? {
                 note(&format!("drew {path}"));
             }
         }
@@ -243,7 +243,7 @@ impl<P: Printer + Send + Sync + 'static> Saved<P> {
         let document = Document::of(machine, &store.records);
         // Files first: the terminal may be gone. An old file is worth more than an empty one.
         let measured = document.metrics().next().is_some();
-        let written = if measured { self.outputs.write(&document, &store.records) } else { Ok(()) };
+        let written = if measured { self.outputs.write(&document) } else { Ok(()) };
         if matches!(why, Error::Ended(_)) {
             let shown = self.print(|| self.printer.fresh(&fresh));
             if measured && shown.is_ok() {
@@ -305,7 +305,7 @@ impl<P: Printer + Send + Sync + 'static> Saved<P> {
         let store = self.store.lock();
         let records = store.records.clone();
         let document = Document::of(self.machine.clone(), &records);
-        self.outputs.write(&document, &records)?;
+        self.outputs.write(&document)?;
         self.done.store(true, Ordering::Relaxed);
         drop(store);
         if document.metrics().next().is_none() {

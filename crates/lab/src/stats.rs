@@ -43,6 +43,19 @@ pub(crate) fn median(values: &mut [f64]) -> f64 {
     quantile(values, 0.5)
 }
 
+/// Returns the values between which the median of what `samples` were drawn from lies with 95 per
+/// cent confidence, whatever the distribution: two of the sorted samples. Fewer than six samples
+/// are too few for that much; theirs is the range from the least to the largest. `None` for no
+/// samples.
+pub(crate) fn interval_of_median(samples: &[f64]) -> Option<[f64; 2]> {
+    let mut sorted = samples.to_vec();
+    sorted.sort_unstable_by(f64::total_cmp);
+    let n = sorted.len();
+    // How many samples are below the median is binomial: the normal one is near enough.
+    let rank = ((n as f64 - 1.96 * (n as f64).sqrt()) / 2.0).floor().max(0.0) as usize;
+    Some([*sorted.get(rank)?, *sorted.get(n - 1 - rank)?])
+}
+
 /// A ratio of medians, and the interval that holds it with 95 per cent confidence.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ratio {
@@ -92,6 +105,23 @@ mod tests {
     fn quantiles_interpolate() {
         assert_eq!(quantile(&[0.0, 10.0], 0.99), 9.9);
         assert_eq!(quantile(&[], 0.5), 0.0);
+    }
+
+    #[test]
+    fn the_median_lies_in_its_interval() {
+        assert_eq!(interval_of_median(&[]), None);
+        assert_eq!(interval_of_median(&[3.0]), Some([3.0, 3.0]));
+        assert_eq!(interval_of_median(&[3.0, 1.0, 2.0]), Some([1.0, 3.0]));
+        // 95 of 100 draws from 0 to 1, whose median is one half.
+        let mut random = XorShift::new(7);
+        let mut draw = || random.next_u64() as f64 / u64::MAX as f64;
+        let mut held = 0;
+        for _ in 0..2_000 {
+            let samples: Vec<f64> = (0..25).map(|_| draw()).collect();
+            let [low, high] = interval_of_median(&samples).expect("samples");
+            held += u32::from(low <= 0.5 && 0.5 <= high);
+        }
+        assert!((1_880..1_990).contains(&held), "{held} of 2000");
     }
 
     #[test]

@@ -3,6 +3,8 @@
 #![cfg(target_os = "linux")]
 
 mod common;
+#[path = "flow_view/picture.rs"]
+mod picture;
 
 use common::sateen;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -10,8 +12,9 @@ use rustix::fs::{Mode, OFlags, open};
 use rustix::process::{Pid, Signal, kill_process};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Winsize, tcsetwinsize};
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
 use std::process::{Child, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -147,6 +150,35 @@ fn it_shows_and_takes_keys() {
     assert!(status.success(), "{status}: {text}");
     // The program is back on the first screen, with the summary.
     assert!(text.starts_with("sent ") && text.contains(" = received "), "{text}");
+}
+
+fn guides_picture() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../sateen/src/guide/flow.svg")
+}
+
+/// With `SATEEN_DRAW` set, which `scripts/pictures flow` does, it is drawn first.
+#[test]
+fn the_picture_in_the_guide_adds_up() {
+    if std::env::var_os("SATEEN_DRAW").is_some() {
+        fs::write(guides_picture(), drawn()).expect("the guide can be written");
+    }
+    let svg = fs::read_to_string(guides_picture()).expect("the guide has the picture");
+    picture::assert_adds_up(&svg);
+}
+
+/// The workers' limit falls, the queues fill, it rises, then one handler becomes slow.
+fn drawn() -> String {
+    let mut view = OnTerminal::start(&["8", "100k", "125k", "8"], Stdio::inherit());
+    view.until(&["sateen flow", "items a second"]);
+    for (keys, seconds) in [("", 5), ("\x1b[D\x1b[D", 3), ("\x1b[C\x1b[C", 5), ("s", 7)] {
+        view.press(keys);
+        thread::sleep(Duration::from_secs(seconds));
+    }
+    let svg = picture::svg(view.screen.lock().expect("not poisoned").screen());
+    view.press("q");
+    let (status, text) = view.end();
+    assert!(status.success(), "{status}: {text}");
+    svg
 }
 
 /// Starts a view on a terminal that will vanish.

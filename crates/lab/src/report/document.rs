@@ -38,6 +38,9 @@ pub(crate) struct Metric {
     pub(crate) median: f64,
     pub(crate) sd: f64,
     pub(crate) runs: usize,
+    /// What holds the median with 95 per cent confidence. Files of an older lab have none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) interval: Option<[f64; 2]>,
 }
 
 impl Document {

@@ -3,6 +3,7 @@
 pub(crate) use super::document::{Document, Metric, SCHEMA, Section};
 
 use crate::error::{Error, input};
+use crate::stats;
 use crate::store::Record;
 use serde_json::{Map, Value};
 use std::path::Path;
@@ -68,6 +69,7 @@ impl Metric {
             median: s.median,
             sd: s.sd,
             runs: s.runs,
+            interval: stats::interval_of_median(&record.samples),
         })
     }
 }

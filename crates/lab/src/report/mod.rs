@@ -1,4 +1,4 @@
-//! Everything that leaves the lab: tables, lines, JSON, diffs, plots, progress.
+//! Everything that leaves the lab: tables, lines, JSON, diffs, progress.
 
 pub(crate) mod csv;
 pub(crate) mod diff;
@@ -8,7 +8,6 @@ mod grid;
 pub(crate) mod json;
 mod legend;
 pub(crate) mod lines;
-pub(crate) mod plot;
 mod progress;
 mod screen;
 pub(crate) mod table;

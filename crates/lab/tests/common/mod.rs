@@ -1,12 +1,15 @@
 //! Runs the program and looks at what it did. Each test binary uses a part of it.
 #![allow(dead_code)]
 
+use std::ffi::OsString;
 use std::path::Path;
 use std::process::{Command, Output};
 
-/// Returns the program with `args`, in an environment without our variables.
+/// Returns the program with `args`, in an environment without our variables. It is the one that was
+/// built with the test, unless `SATEEN_BIN` names another build.
 pub(crate) fn sateen(args: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_sateen"));
+    let built = OsString::from(env!("CARGO_BIN_EXE_sateen"));
+    let mut command = Command::new(std::env::var_os("SATEEN_BIN").unwrap_or(built));
     command.args(args).env_remove("SATEEN_WORKERS");
     command
 }

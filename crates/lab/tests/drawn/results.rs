@@ -74,6 +74,7 @@ fn metric(u: &mut Unstructured<'_>) -> arbitrary::Result<Metric> {
         median: number(u)?,
         sd: number(u)?,
         runs: u.arbitrary()?,
+        interval: if u.arbitrary()? { Some([number(u)?, number(u)?]) } else { None },
     })
 }
 
