@@ -5,7 +5,7 @@ use crate::cli::TourArgs;
 use crate::error::{Error, unwritten};
 use crate::experiment::{Experiment, Others, Plan};
 use crate::measure::{Outputs, Reporter, Show, measure};
-use crate::report::json::Document;
+use crate::page;
 use crate::report::{Format, Screen, print};
 use crate::select::Selection;
 use std::io::Write;
@@ -77,33 +77,34 @@ pub(crate) fn run(args: &TourArgs) -> Result<(), Error> {
     }
     let file = match &args.output.json {
         Some(path) => path.clone(),
-        None => keep(&document)?,
+        None => keep(".json", &document.text())?,
     };
-    print(&next(&file, std::env::var_os("CARGO").is_some()))
+    let page = keep(".html", &page::of_file(&file)?)?;
+    print(&next(&file, &page, std::env::var_os("CARGO").is_some()))
 }
 
 /// Says where the figures are, and names commands to try.
-fn next(file: &Path, by_cargo: bool) -> String {
-    let file = file.display();
+fn next(file: &Path, page: &Path, by_cargo: bool) -> String {
+    let (file, page) = (file.display(), page.display());
     let program = if by_cargo { "cargo run --release --" } else { "sateen" };
     format!(
-        "\nThe figures are in {file}\nWorth trying next:\n  \
+        "\nThe figures are in {file}\nThe report is {page}\nWorth trying next:\n  \
          {program} run forkjoin --diff {file}\n  \
          {program} advise lock --threads 8\n  \
          {program} flow 8 100k 125k 8"
     )
 }
 
-/// Writes the results to a fresh file among the temporary ones, and returns its path.
+/// Writes `text` to a fresh file among the temporary ones, and returns its path.
 ///
 /// # Errors
 /// The file cannot be written.
-fn keep(document: &Document) -> Result<PathBuf, Error> {
+fn keep(suffix: &str, text: &str) -> Result<PathBuf, Error> {
     let folder = std::env::temp_dir();
     let written = || {
         let builder = &mut tempfile::Builder::new();
-        let mut file = builder.prefix("sateen-tour-").suffix(".json").tempfile_in(&folder)?;
-        file.write_all(document.text().as_bytes())?;
+        let mut file = builder.prefix("sateen-tour-").suffix(suffix).tempfile_in(&folder)?;
+        file.write_all(text.as_bytes())?;
         file.keep().map(|(_, path)| path).map_err(|e| e.error)
     };
     written().map_err(|e| unwritten(&format!("into `{}`", folder.display()), &e))

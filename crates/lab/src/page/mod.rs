@@ -27,6 +27,7 @@ use crate::plot::{escaped, files};
 use crate::report::Destination;
 use clap::Args;
 use runs::Run;
+use std::path::Path;
 use std::path::PathBuf;
 
 /// What goes on the page, and where it goes.
@@ -65,6 +66,14 @@ pub(crate) fn run(args: &ReportArgs) -> Result<(), Error> {
     let count: usize = runs.iter().map(|r| r.document.metrics().count()).sum();
     eprintln!("sateen: {count} figures are on `{}`", args.output.display());
     Ok(())
+}
+
+/// Returns the page for the run in `file`.
+///
+/// # Errors
+/// The file cannot be read, or the plotting library refuses a drawing.
+pub(crate) fn of_file(file: &Path) -> Result<String, Error> {
+    page(&runs::read(&[file.to_owned()])?)
 }
 
 /// Returns the page for `runs`.
