@@ -174,7 +174,13 @@ fn drawn() -> String {
         view.press(keys);
         thread::sleep(Duration::from_secs(seconds));
     }
-    let svg = picture::svg(view.screen.lock().expect("not poisoned").screen());
+    let picture = || picture::svg(view.screen.lock().expect("not poisoned").screen());
+    let next = || {
+        thread::sleep(Duration::from_millis(100));
+        picture()
+    };
+    let svg = (0..600).map(|_| next()).find(|svg| picture::is_of_one_moment(svg));
+    let svg = svg.expect("a screen whose counts are of one moment");
     view.press("q");
     let (status, text) = view.end();
     assert!(status.success(), "{status}: {text}");
