@@ -42,7 +42,7 @@ fn lines(smoke: bool) -> Vec<String> {
 /// Implements [`Work`] for each case, and `groups`.
 macro_rules! cases {
     ($(
-        $(#[$tour:ident])? $name:ident $case:literal $(($calls:expr))?: $what:literal,
+        $name:ident $case:literal $(($calls:expr))?: $what:literal,
         |$smoke:ident| -> $data:ty { $make:expr }
         |$shared:ident $(, $changed:ident: $copy:ty)?| -> $out:ty { $call:expr }
     )*) => {
@@ -52,7 +52,6 @@ macro_rules! cases {
             impl Work for $name {
                 const CASE: &'static str = $case;
                 const WHAT: &'static str = $what;
-                $(const IN_TOUR: bool = { stringify!($tour); true };)?
                 type Data = $data;
                 type Changed = cases!(@changed $($copy)?);
                 type Out = $out;
@@ -88,7 +87,7 @@ macro_rules! cases {
 }
 
 cases! {
-    #[tour] Sum "sum": "the sum of a million u64 in a slice",
+    Sum "sum": "the sum of a million u64 in a slice",
     |smoke| -> Vec<u64> { below(1 << 32, million(smoke)) }
     |values| -> u64 { L::sum(values) }
 
@@ -96,7 +95,7 @@ cases! {
     |smoke| -> Vec<u64> { million(smoke) }
     |values| -> Vec<u64> { L::map_collect(values) }
 
-    #[tour] FilterCollect "filter-collect": "half of a million u64, at random, into a vector",
+    FilterCollect "filter-collect": "half of a million u64, at random, into a vector",
     |smoke| -> Vec<u64> { million(smoke) }
     |values| -> Vec<u64> { L::filter_collect(values) }
 
@@ -124,7 +123,7 @@ cases! {
     |smoke| -> Vec<u64> { million(smoke) }
     |values| -> bool { L::any(values, 1) }
 
-    #[tour] Sort "sort": "a stable sort of a million u64",
+    Sort "sort": "a stable sort of a million u64",
     |smoke| -> Vec<u64> { million(smoke) }
     |_data, values: Vec<u64>| -> Vec<u64> {{ L::sort(&mut values); values }}
 
@@ -164,7 +163,7 @@ cases! {
     |smoke| -> u64 { if smoke { 50 } else { 100_000 } }
     |n| -> u64 { L::bridge(*n, 16) }
 
-    #[tour] Tiny "tiny" (10_000): "a loop over 2,000 items of about 3 ns, started 10,000 times",
+    Tiny "tiny" (10_000): "a loop over 2,000 items of about 3 ns, started 10,000 times",
     |_smoke| -> Vec<u64> { random(2_000) }
     |values| -> u64 { L::tiny(values) }
 

@@ -9,7 +9,7 @@ mod serial;
 use crate::adapter::{ForkJoin, Iterators, SERIAL};
 use crate::error::{Error, expect};
 use crate::experiment::{Experiment, Figure, Group, Plan, Run, Trend};
-use crate::host::{cores, plural};
+use crate::host::plural;
 use crate::registry::for_each;
 use serial::Serial;
 use std::cell::OnceCell;
@@ -40,8 +40,6 @@ trait Work: 'static {
     const CASE: &'static str;
     /// What a run does.
     const WHAT: &'static str;
-    /// Whether the tour shows it.
-    const IN_TOUR: bool = false;
     /// What runs share.
     type Data: Sync + 'static;
     /// What a run changes. It is made before, and not timed.
@@ -114,8 +112,6 @@ fn groups<W: Work>(plan: &Plan, workers: &[usize]) -> Vec<Group> {
             description: W::WHAT.to_owned(),
         };
         let mut group = Group::new(workers, vec![figure]);
-        // More workers than cores are for those who ask for them.
-        group.in_tour = W::IN_TOUR && workers <= cores().max(2);
         if workers == 1 {
             let known = Rc::clone(&known);
             group.add(SERIAL, move || {
