@@ -1,11 +1,11 @@
 //! Whether a worker that begins to work will soon have work for another.
 //!
 //! A worker that leaves idleness often spawns or forks within microseconds. To wake a sleeper only
-//! then delays the work by the time that a wake-up takes. So the worker wakes one ahead, if that has
-//! been of use lately. If it has not, a lone task wakes one worker only.
+//! then delays the work by the time that a wake-up takes. So the worker wakes one ahead, if that
+//! has been of use lately. If it has not, a lone task wakes one worker only.
 //!
-//! It is a hint and guards nothing: a wake-up too many costs processor time, and one that was not
-//! made ahead is made when there is work. So all accesses are relaxed, and may overwrite each other.
+//! It is a hint and guards nothing. A wake-up too many costs processor time. One that was not made
+//! ahead is made when there is work. So all accesses are relaxed, and may overwrite each other.
 
 use sateen_base::prim::time::Duration;
 use sateen_base::prim::{AtomicUsize, Ordering};
