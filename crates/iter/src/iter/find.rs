@@ -4,6 +4,7 @@ use super::ParallelIterator;
 use super::end::{End, Ended, either_of};
 use super::flag::Flag;
 use super::plumbing::Folder;
+use sateen_base::unwind::Held;
 
 struct Find<'f, P> {
     predicate: &'f P,
@@ -70,7 +71,10 @@ impl<T, P: Fn(&T) -> bool> Folder<T> for FindFolder<'_, T, P> {
         let mut items = iter.into_iter().take_while(|_| !found.is_raised());
         if let Some(item) = items.find(predicate) {
             found.raise();
-            self.item = Some(item);
+            // Held while the other items are dropped.
+            let item = Held::new(item);
+            drop(items);
+            self.item = Some(item.release());
         }
         self
     }
