@@ -45,8 +45,8 @@ pub(crate) trait Iterators {
     /// Returns the sum of `a * b + c`.
     fn zip(a: &[u64], b: &[u64], c: &[u64]) -> u64;
 
-    /// Returns the sum of the numbers in the lines.
-    fn lines(lines: &[String]) -> u64;
+    /// Returns the sum of the numbers at the ends of the lines.
+    fn lines(text: &str) -> u64;
 
     /// Returns the sum of [`hashed`] of the numbers below `n`, which come from a plain iterator.
     fn bridge(n: u64, rounds: u32) -> u64;
@@ -163,8 +163,8 @@ macro_rules! usual_iterators {
                     (a, b, c).into_par_iter().map(|(a, b, c)| a * b + c).sum()
                 }
 
-                fn lines(lines: &[String]) -> u64 {
-                    lines.par_iter().map(|line| iter::number(line)).sum()
+                fn lines(text: &str) -> u64 {
+                    text.par_lines().map(iter::number).sum()
                 }
 
                 fn bridge(n: u64, rounds: u32) -> u64 {

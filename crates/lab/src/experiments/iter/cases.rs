@@ -34,9 +34,9 @@ fn pairs(n: usize) -> Vec<(u64, u64)> {
     (0..).zip(below(100_000, random(n))).map(|(index, key)| (key, index)).collect()
 }
 
-fn lines(smoke: bool) -> Vec<String> {
-    let numbers = random(if smoke { 500 } else { 200_000 });
-    numbers.iter().map(|n| format!("{n:016x} GET /index.html {}", n % 100_000)).collect()
+fn log(lines: usize) -> String {
+    let line = |n: &u64| format!("{n:016x} GET /index.html {}\n", n % 100_000);
+    random(lines).iter().map(line).collect()
 }
 
 /// Implements [`Work`] for each case, and `groups`.
@@ -151,9 +151,9 @@ cases! {
     }
     |data| -> u64 {{ let [a, b, c] = data; L::zip(a, b, c) }}
 
-    Lines "lines": "the sum of the last numbers in 200,000 lines",
-    |smoke| -> Vec<String> { lines(smoke) }
-    |data| -> u64 { L::lines(data) }
+    Lines "lines": "the sum of the last numbers in the 200,000 lines of a text",
+    |smoke| -> String { log(if smoke { 500 } else { 200_000 }) }
+    |text| -> u64 { L::lines(text) }
 
     Bridge "bridge": "20,000 items of about 1 µs from a plain iterator",
     |smoke| -> u64 { if smoke { 50 } else { 20_000 } }

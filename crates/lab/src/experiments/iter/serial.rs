@@ -66,8 +66,8 @@ impl Iterators for Serial {
         a.iter().zip(b).zip(c).map(|((a, b), c)| a * b + c).sum()
     }
 
-    fn lines(lines: &[String]) -> u64 {
-        lines.iter().map(|line| number(line)).sum()
+    fn lines(text: &str) -> u64 {
+        text.lines().map(number).sum()
     }
 
     fn bridge(n: u64, rounds: u32) -> u64 {
