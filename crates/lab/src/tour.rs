@@ -36,7 +36,7 @@ const STOPS: [Stop; 8] = [
     stop("counter", 2, "What is the best way for threads to count together?"),
     stop("pool", 12, "When is a pool of blocks faster than the allocator?"),
     stop("switch", 3, "What does it save if tasks take turns, and not threads?"),
-    stop("shed", 7, "What does each step bring, from making tasks to running them?"),
+    stop("shed", 7, "What does each step bring, from making tasks to an end?"),
 ];
 
 /// Returns what comes, and how long it takes.

@@ -211,10 +211,12 @@ fn the_tour_says_what_comes_and_what_next() {
     let parts = ["The tour takes about", "\n  1 forkjoin", "\n1/8 forkjoin: ", "\n8/8 shed: "];
     let at: Vec<_> = parts.iter().map(|part| text.find(part).expect(part)).collect();
     assert!(at.is_sorted(), "{text}");
-    let end: Vec<&str> = text.lines().rev().take(5).collect();
+    let end: Vec<&str> = text.lines().rev().take(6).collect();
     assert!(end[..3].iter().all(|line| line.starts_with("  sateen ")), "{text}");
     if cfg!(unix) {
-        let file = end[4].strip_prefix("The figures are in ").expect("a path");
+        let page = end[4].strip_prefix("The report is ").expect("a path");
+        assert!(fs::read_to_string(page).expect("written").contains("<html"), "{page}");
+        let file = end[5].strip_prefix("The figures are in ").expect("a path");
         assert!(Path::new(file).starts_with(dir.path()), "{file}");
         let file = fs::read_to_string(file).expect("written");
         assert_eq!(serde_json::from_str::<Value>(&file).expect("JSON")["schema"], 1);
