@@ -8,8 +8,8 @@
 use super::save::{EVENTS, save};
 use super::state::{State, Taken};
 use sateen_base::os;
-use sateen_base::prim::Arc;
 use sateen_base::prim::time::{Duration, Instant};
+use sateen_base::prim::{Arc, thread};
 use std::fs::File;
 use std::path::PathBuf;
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -62,13 +62,16 @@ fn ask() -> Option<Asked> {
     };
     File::create(&path).map_err(complain).ok()?;
     os::at_end(save_all).map_err(complain).ok()?;
-    let before = std::panic::take_hook();
-    std::panic::set_hook(Box::new(move |info| {
-        if is_first_panic() {
-            os::end_work_now();
-        }
-        before(info);
-    }));
+    // A thread that panics cannot change the hook: it is too late for this panic.
+    if !thread::panicking() {
+        let before = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |info| {
+            if is_first_panic() {
+                os::end_work_now();
+            }
+            before(info);
+        }));
+    }
     let (traces, panicked) = (Mutex::default(), Mutex::default());
     Some(Asked { path, events: events(), traces, panicked })
 }

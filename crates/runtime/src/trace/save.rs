@@ -74,7 +74,7 @@ impl Trace<'_> {
     }
 
     /// [`Trace::start`] with room for `events` events of each worker, or the next power of two: 32
-    /// bytes each.
+    /// bytes each. Rings of another size, from an earlier start, stay until the runtime ends.
     ///
     /// ```
     /// let runtime = sateen::Runtime::builder().workers(1).build()?;
