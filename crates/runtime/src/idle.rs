@@ -48,7 +48,9 @@ impl Owner {
     /// and at the end of the runtime, then comes back.
     #[cold]
     pub(crate) fn idle(&self) -> Option<Entry> {
-        self.while_doing(Doing::Search, || self.search_and_sleep())
+        let found = self.while_doing(Doing::Search, || self.search_and_sleep());
+        self.place.works();
+        found
     }
 
     fn search_and_sleep(&self) -> Option<Entry> {
@@ -116,6 +118,7 @@ impl Owner {
     /// are blocked.
     fn leave_idle(&self) {
         let shared = self.shared();
+        self.place.works();
         if !self.pass_on() && shared.foresight.is_likely() && shared.sleep.wake_ahead() {
             self.share();
         }
@@ -284,6 +287,7 @@ impl Owner {
     pub(crate) fn sleep_for(&self, limit: Option<Duration>) -> bool {
         let sleeper = Sleeper::new(&self.shared().sleep, self.index());
         let before = self.turn_to(Doing::Sleep);
+        self.place.sleeps();
         match self.custom_policy() {
             None => sleeper.sleep_for(limit),
             Some(policy) => {
@@ -295,6 +299,9 @@ impl Owner {
         self.turn_to(before);
         let woken = sleeper.was_notified();
         self.was_woken.set(woken);
+        if woken && self.shared().moves_threads {
+            self.make_room();
+        }
         woken
     }
 

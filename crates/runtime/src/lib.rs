@@ -102,6 +102,8 @@ mod panic_count;
 #[cfg(not(loom))]
 mod par;
 #[cfg(not(loom))]
+mod placement;
+#[cfg(not(loom))]
 pub mod policy;
 #[cfg(not(loom))]
 mod posts;

@@ -80,6 +80,8 @@ pub(crate) struct Shared {
     pub(crate) keeps_threads: bool,
     /// Scopes keep a list of their spawns that have not started.
     pub(crate) lists_spawns: bool,
+    /// A worker that is woken on a busy core moves away; see `placement.rs`.
+    pub(crate) moves_threads: bool,
     /// How long a worker searches before it sleeps, in ticks.
     pub(crate) spin_ticks: u64,
     /// So many workers search for that long. More than the cores can run would be in the way.
@@ -142,6 +144,7 @@ pub(crate) struct Setup {
     pub(crate) moves_work: bool,
     pub(crate) hooks: Hooks,
     pub(crate) spin: Duration,
+    pub(crate) moves_threads: bool,
     pub(crate) alarm: Option<Alarm>,
     pub(crate) watch: Option<Watch>,
     pub(crate) blocking: blocking::Limits,
@@ -156,6 +159,7 @@ impl Shared {
             moves_work,
             hooks,
             spin,
+            moves_threads,
             alarm,
             watch,
             blocking,
@@ -184,6 +188,7 @@ impl Shared {
             pumped: false,
             keeps_threads,
             lists_spawns: keeps_threads && moves_work,
+            moves_threads,
             spin_ticks: sateen_base::tsc::ticks(spin),
             spinning_searchers: (regular.min(cores) / 2).max(1),
             posting: SpinLock::new(()),

@@ -58,6 +58,7 @@ use crate::inbox::Inbox;
 use crate::join_stack::JoinStack;
 use crate::latch::{Latch, Waiter};
 use crate::metrics::{Counters, Doing, ReadyTable, Times, count_task_woken};
+use crate::placement::Place;
 use crate::policy::{Custom, PolicyView, WorkerPolicy};
 use crate::request_word::RequestWord;
 use crate::shared::Shared;
@@ -99,6 +100,7 @@ pub(crate) struct Worker {
     /// What its fibers and futures wait for in time.
     pub(crate) timers: Arc<TimerQueue>,
     index: usize,
+    pub(crate) place: Place,
     /// The owner counts; every thread may read. So it is with the next.
     pub(crate) counters: CachePadded<Counters>,
     pub(crate) times: Times,
@@ -203,6 +205,7 @@ impl WorkerCell {
             stranded: AtomicUsize::new(0),
             timers: Arc::new(TimerQueue::new()),
             index,
+            place: Place::default(),
             counters: CachePadded::new(Counters::default()),
             times: Times::default(),
             trace: trace::Slot::new(),

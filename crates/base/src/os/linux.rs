@@ -1,6 +1,7 @@
 //! Linux: `membarrier`, futex, affinity, lightweight guard pages.
 
 use super::Os;
+use super::placement;
 use super::unix;
 use super::valgrind;
 use crate::prim::time::Duration;
@@ -102,6 +103,19 @@ impl Os for Linux {
             libc::sched_setaffinity(0, size_of::<libc::cpu_set_t>(), &set)
         };
         if failed != 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+    }
+
+    fn current_core() -> Option<usize> {
+        // SAFETY: the call has no arguments.
+        usize::try_from(unsafe { libc::sched_getcpu() }).ok()
+    }
+
+    fn misplaces_threads() -> bool {
+        placement::misplaces_threads()
+    }
+
+    fn move_to_core(core: usize) -> bool {
+        placement::move_to_core(core)
     }
 
     fn allowed_cores() -> Vec<usize> {

@@ -21,6 +21,8 @@ mod linux;
 mod memory;
 mod mutex;
 mod per_process;
+#[cfg(target_os = "linux")]
+mod placement;
 #[cfg(any(not(any(target_os = "linux", windows)), test))]
 mod portable;
 mod thread_end;
@@ -58,6 +60,18 @@ trait Os {
     fn futex_wake_one(word: &StdAtomicU32);
     /// Binds the calling thread to core `core`.
     fn pin_current_thread(core: usize) -> io::Result<()>;
+    /// See [`current_core`].
+    fn current_core() -> Option<usize> {
+        None
+    }
+    /// See [`misplaces_threads`].
+    fn misplaces_threads() -> bool {
+        false
+    }
+    /// See [`move_to_core`].
+    fn move_to_core(_core: usize) -> bool {
+        false
+    }
     /// The cores the calling thread may run on, in ascending order; empty if they are not known.
     fn allowed_cores() -> Vec<usize>;
     /// Reserves `size` bytes of zeroed read-write memory, if `spare` more bytes of address space
@@ -191,6 +205,32 @@ pub fn before_thread() -> io::Result<()> {
 /// The system's error: no such core, not allowed, or not supported here.
 pub fn pin_current_thread(core: usize) -> io::Result<()> {
     Host::pin_current_thread(core)
+}
+
+/// The core that the calling thread runs on, where the system tells. It may have moved since.
+///
+/// # Cost
+/// A few nanoseconds.
+#[inline]
+pub fn current_core() -> Option<usize> {
+    Host::current_core()
+}
+
+/// Whether the system often wakes a thread on a busy core while others are free, and
+/// [`move_to_core`] can mend that. So it is in Linux guests: the kernel takes a virtual core that
+/// rests for one that the host has taken away. False with `SATEEN_NO_MOVES=1`, and where system
+/// calls are filtered, as a filter may end the process.
+pub fn misplaces_threads() -> bool {
+    Host::misplaces_threads()
+}
+
+/// Moves the calling thread to `core`, if it may run on all cores. It may do so afterwards, too.
+/// Returns whether it was moved. A change of its affinity by another thread meanwhile is lost.
+///
+/// # Cost
+/// Three system calls and a switch, about 10 µs.
+pub fn move_to_core(core: usize) -> bool {
+    Host::move_to_core(core)
 }
 
 /// The cores the calling thread may run on, in ascending order; empty where they are not known.

@@ -27,6 +27,7 @@ counters! {
     tasks_woken,
     workers_woken,
     parks,
+    moves,
     search_rounds,
     publications,
     forced_publications,

@@ -73,6 +73,9 @@ worker_metrics! {
         workers_woken,
         /// How often it slept in the kernel for want of work.
         parks,
+        /// How often it was woken on the core of another worker, and moved to a free one.
+        /// Only virtual machines need that.
+        moves,
         /// Rounds over all other workers in search of work.
         search_rounds,
         /// Requests answered: how often private branches were made public because a thief asked.
