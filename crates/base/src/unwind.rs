@@ -28,7 +28,25 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 #[cold]
 #[inline(never)]
 pub fn discard<T>(value: T) {
-    if let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(value))) {
+    /// # Safety
+    /// `place` holds a `T`, which is not used afterwards.
+    unsafe fn drop_at<T>(place: *mut ()) {
+        // SAFETY: by contract.
+        unsafe { place.cast::<T>().drop_in_place() }
+    }
+    let mut value = ManuallyDrop::new(value);
+    // SAFETY: it is dropped once, here.
+    unsafe { discard_at((&raw mut value).cast(), drop_at::<T>) }
+}
+
+/// [`discard`], built once for all types.
+///
+/// # Safety
+/// `drop_at` may be called with `place`.
+#[cfg(feature = "std")]
+unsafe fn discard_at(place: *mut (), drop_at: unsafe fn(*mut ())) {
+    // SAFETY: by contract.
+    if let Err(payload) = catch_unwind(AssertUnwindSafe(|| unsafe { drop_at(place) })) {
         // Its destructor may panic again, and so on without end: leak it.
         core::mem::forget(payload);
     }

@@ -16,8 +16,7 @@ pub(crate) fn on_global<A: Send, B: Send, R: Send>(
     outside: impl FnOnce(A, B) -> R + Send,
     inline: impl FnOnce(A, B) -> R,
 ) -> R {
-    debug_assert!(context::with(|c| c.requests() & OUTSIDE != 0), "a worker took the outside path");
-    let Some(runtime) = global() else {
+    let Some(runtime) = runtime() else {
         return inline(a, b);
     };
     let (mut job, mut result) = (Some((a, b, outside)), None);
@@ -30,7 +29,8 @@ pub(crate) fn on_global<A: Send, B: Send, R: Send>(
 }
 
 /// The global runtime, unless the caller is to run inline.
-fn global() -> Option<&'static Runtime> {
+pub(crate) fn runtime() -> Option<&'static Runtime> {
+    debug_assert!(context::with(|c| c.requests() & OUTSIDE != 0), "a worker took the outside path");
     if context::with(context::Context::is_inline) {
         return None;
     }
@@ -38,6 +38,6 @@ fn global() -> Option<&'static Runtime> {
 }
 
 #[inline(never)]
-fn install(runtime: &Runtime, job: &mut (dyn FnMut() + Send)) {
+pub(crate) fn install(runtime: &Runtime, job: &mut (dyn FnMut() + Send)) {
     runtime.install(job);
 }

@@ -66,7 +66,11 @@ where
 {
     let min = producer.min_len().max(1);
     let max = producer.max_len().max(min);
-    Lazy::at_least(min).run::<Part<P, C>>(Rest { at: 0, len, min, max, producer, consumer })
+    Lazy::at_least(min).run::<Part<P, C>>(Rest {
+        span: Span { at: 0, len, min, max },
+        producer,
+        consumer,
+    })
 }
 
 /// Parts are cut at multiples of so many items, from the first of the source on. So a part of a
@@ -76,6 +80,14 @@ const ALIGNED: usize = 64;
 
 /// Items that nobody has begun.
 struct Rest<P, C> {
+    span: Span,
+    producer: P,
+    consumer: C,
+}
+
+/// Where items lie in the source. It has no types of the user's, so it is built once.
+#[derive(Clone, Copy)]
+struct Span {
     /// How many items of the source lie before them.
     at: usize,
     len: usize,
@@ -83,15 +95,13 @@ struct Rest<P, C> {
     min: usize,
     /// The most. A few more where two folders would each have fewer than the least.
     max: usize,
-    producer: P,
-    consumer: C,
 }
 
-impl<P, C> Rest<P, C> {
+impl Span {
     /// How many of these items a folder gets that has room for `room`. What it leaves is enough for
     /// a folder, or nothing. It may be 0 for a folder that has items.
     #[inline]
-    fn most_for(&self, room: usize) -> usize {
+    fn most_for(self, room: usize) -> usize {
         let tail = self.len.saturating_sub(room);
         if tail == 0 || tail >= self.min {
             return room;
@@ -101,7 +111,7 @@ impl<P, C> Rest<P, C> {
 
     /// The same where less than a folder's worth would remain, for a folder that has `had` items.
     #[cold]
-    fn near_the_end_slow(&self, had: usize) -> usize {
+    fn near_the_end_slow(self, had: usize) -> usize {
         match had.saturating_add(self.len) >= self.min.saturating_mul(2) {
             true => self.len.saturating_sub(self.min),
             false => self.len,
@@ -111,12 +121,35 @@ impl<P, C> Rest<P, C> {
     /// Rounds `count` down to an aligned end, unless that is much less, or less than a folder must
     /// get.
     #[inline]
-    fn aligned(&self, count: usize) -> usize {
+    fn aligned(self, count: usize) -> usize {
         if count < ALIGNED * 2 {
             return count;
         }
         let aligned = count - self.at.wrapping_add(count) % ALIGNED;
         if aligned < self.min { count } else { aligned }
+    }
+
+    /// How many items to do next, if a folder has `room`, and `chunk` is wanted.
+    #[inline]
+    fn portion(self, chunk: usize, room: usize, in_blocks: bool) -> usize {
+        let mut wanted = chunk;
+        if in_blocks {
+            wanted = chunk.max(self.len / BLOCKS);
+            if self.len.saturating_sub(wanted) < self.min {
+                wanted = self.len;
+            }
+        }
+        // A folder without room is closed, and the next one has all of it.
+        let room = self.most_for(room);
+        let count = wanted.min(if room > 0 { room } else { self.most_for(self.max) });
+        if count < self.len { self.aligned(count) } else { self.len }
+    }
+
+    /// Splits behind the first `count` items.
+    #[inline]
+    fn split_at(self, count: usize) -> (Self, Self) {
+        let at = self.at.wrapping_add(count);
+        (Self { len: count, ..self }, Self { at, len: self.len - count, ..self })
     }
 }
 
@@ -152,6 +185,15 @@ struct Open<Item, C: Consumer<Item>> {
 }
 
 impl<Item, C: Consumer<Item>> State<Item, C> {
+    /// How many items the open folder may still be extended by.
+    #[inline]
+    fn room(&self) -> usize {
+        match &self.open {
+            Some(open) => open.room,
+            None => 0,
+        }
+    }
+
     /// Puts `result` behind all the others.
     #[inline]
     fn push(done: Option<Done<Item, C>>, result: C::Result, seam: Option<C::Reducer>) -> Self {
@@ -190,7 +232,7 @@ impl<P: Producer, C: Consumer<P::Item>> Piece for Part<P, C> {
 
     #[inline]
     fn left(rest: &Self::Rest) -> usize {
-        rest.len
+        rest.span.len
     }
 
     #[inline]
@@ -217,18 +259,7 @@ impl<P: Producer, C: Consumer<P::Item>> Piece for Part<P, C> {
 
     #[inline]
     fn portion(state: &Self::State, rest: &Self::Rest, chunk: usize) -> usize {
-        let mut wanted = chunk;
-        if state.in_blocks {
-            wanted = chunk.max(rest.len / BLOCKS);
-            if rest.len.saturating_sub(wanted) < rest.min {
-                wanted = rest.len;
-            }
-        }
-        // A folder without room is closed, and the next one has all of it.
-        let room = state.open.as_ref().map_or(0, |open| rest.most_for(open.room));
-        let room = if room > 0 { room } else { rest.most_for(rest.max) };
-        let count = wanted.min(room);
-        if count < rest.len { rest.aligned(count) } else { rest.len }
+        rest.span.portion(chunk, state.room(), state.in_blocks)
     }
 
     #[inline]
@@ -237,9 +268,9 @@ impl<P: Producer, C: Consumer<P::Item>> Piece for Part<P, C> {
         rest: Self::Rest,
         count: usize,
     ) -> (Self::State, Option<Self::Rest>) {
-        let room = state.open.as_ref().map_or(0, |open| rest.most_for(open.room));
-        let room_anew = rest.most_for(rest.max).saturating_sub(count);
-        let Rest { at, len, min, max, producer, mut consumer } = rest;
+        let Rest { span, producer, mut consumer } = rest;
+        let room = span.most_for(state.room());
+        let room_anew = span.most_for(span.max).saturating_sub(count);
         if let Some(open) = &mut state.open {
             if room > 0 && consumer.extend_folder(&mut open.folder, count) {
                 open.room = room.saturating_sub(count);
@@ -249,7 +280,7 @@ impl<P: Producer, C: Consumer<P::Item>> Piece for Part<P, C> {
             }
         }
         let State { done, open, in_blocks } = state;
-        let is_last = count == len;
+        let is_last = count == span.len;
         let (open, consumer) = match open {
             Some(open) => (open, (!is_last).then_some(consumer)),
             None if is_last || consumer.full() => {
@@ -271,8 +302,7 @@ impl<P: Producer, C: Consumer<P::Item>> Piece for Part<P, C> {
             None => (producer, None),
             Some(consumer) => {
                 let (now, producer) = producer.split_at(count);
-                let (at, len) = (at.wrapping_add(count), len - count);
-                (now, Some(Rest { at, len, min, max, producer, consumer }))
+                (now, Some(Rest { span: span.split_at(count).1, producer, consumer }))
             }
         };
         let Open { folder, room, seam } = open;
@@ -283,13 +313,13 @@ impl<P: Producer, C: Consumer<P::Item>> Piece for Part<P, C> {
 
     #[inline]
     fn halve(rest: Self::Rest) -> (Self::Rest, C::Reducer, Self::Rest) {
-        let middle = rest.aligned(rest.len / 2);
-        let Rest { at, len, min, max, producer, consumer } = rest;
+        let Rest { span, producer, consumer } = rest;
+        let middle = span.aligned(span.len / 2);
+        let (before, behind) = span.split_at(middle);
         let (left, right) = producer.split_at(middle);
         let (first, second, reducer) = consumer.split_at(middle);
-        let a = Rest { at, len: middle, min, max, producer: left, consumer: first };
-        let (at, len) = (at.wrapping_add(middle), len - middle);
-        (a, reducer, Rest { at, len, min, max, producer: right, consumer: second })
+        let a = Rest { span: before, producer: left, consumer: first };
+        (a, reducer, Rest { span: behind, producer: right, consumer: second })
     }
 
     #[inline]

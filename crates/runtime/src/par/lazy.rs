@@ -2,12 +2,13 @@
 
 use super::Grain;
 use crate::context;
-use crate::global::on_global;
+use crate::global;
 use crate::join::join_on;
 use crate::join_stack::JoinStack;
 use crate::task::in_branch;
 use crate::unwind::Held;
 use crate::worker::Owner;
+use sateen_base::abort_with;
 use sateen_base::prim::time::Duration;
 use sateen_base::prim::{AtomicUsize, Ordering};
 use sateen_base::tsc;
@@ -129,8 +130,16 @@ impl Lazy {
         if P::left(&rest) < self.floor.saturating_mul(2) {
             return self.run_on::<P>(None, rest);
         }
-        let outside = |rest, ()| self.run::<P>(rest);
-        on_global(rest, (), outside, |rest, ()| self.run_on::<P>(None, rest))
+        let Some(runtime) = global::runtime() else {
+            return self.run_on::<P>(None, rest);
+        };
+        let (mut rest, mut output) = (Some(rest), None);
+        global::install(runtime, &mut || {
+            if let Some(rest) = rest.take() {
+                output = Some(self.run::<P>(rest));
+            }
+        });
+        output.unwrap_or_else(|| abort_with("a loop from outside did not run"))
     }
 
     fn run_on<P: Piece>(&self, stack: Option<&JoinStack>, rest: P::Rest) -> P::Output {
