@@ -89,3 +89,26 @@ fn a_least_length_counts_for_more_than_a_cache_line() {
         cuts(10_000, folded);
     });
 }
+
+/// An end that may have enough is given several folders. Each of them has as many items as it must
+/// have, and no more than it may.
+#[test]
+fn lengths_hold_where_no_folder_goes_on() {
+    everywhere(|| {
+        let lengths = [0, 1, 10, 19, 100, 130, 1_000, 10_000, 100_000, usize::MAX];
+        for len in [1, 9, 200, 1_024, 100_003] {
+            for min in lengths {
+                for max in lengths {
+                    let least = min.clamp(1, len);
+                    let most = max.max(least.saturating_mul(2) - 1);
+                    let items = (0..len).into_par_iter().with_min_len(min).with_max_len(max);
+                    let counts = items.fold(|| 0, |count, _| count + 1);
+                    assert!(
+                        counts.all(|count| count >= least && count <= most),
+                        "{len} items in pieces of {min} to {max}"
+                    );
+                }
+            }
+        }
+    });
+}

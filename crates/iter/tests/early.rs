@@ -96,6 +96,22 @@ fn huge_iterators_end() {
     });
 }
 
+/// An end that has enough after one state does not wait for all items to become one.
+#[test]
+fn folds_end_early() {
+    everywhere(|| {
+        let folded = AtomicUsize::new(0);
+        let fold = |(), _| _ = folded.fetch_add(1, SeqCst);
+        let par = || (0..2048).into_par_iter();
+        assert_eq!(par().fold(|| (), fold).find_any(|()| true), Some(()));
+        assert!(folded.swap(0, SeqCst) < 2048);
+        assert!(par().fold_with((), fold).any(|()| true));
+        assert!(folded.swap(0, SeqCst) < 2048);
+        assert_eq!(par().fold(|| (), fold).try_for_each(Err), Err(()));
+        assert!(folded.into_inner() < 2048);
+    });
+}
+
 #[test]
 fn folds_that_go_on() {
     everywhere(|| {

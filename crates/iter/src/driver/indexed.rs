@@ -132,12 +132,10 @@ impl Span {
     /// How many items to do next, if a folder has `room`, and `chunk` is wanted.
     #[inline]
     fn portion(self, chunk: usize, room: usize, in_blocks: bool) -> usize {
-        let mut wanted = chunk;
-        if in_blocks {
-            wanted = chunk.max(self.len / BLOCKS);
-            if self.len.saturating_sub(wanted) < self.min {
-                wanted = self.len;
-            }
+        let mut wanted = if in_blocks { chunk.max(self.len / BLOCKS) } else { chunk };
+        // What a new folder leaves may have to be enough for another one.
+        if (in_blocks || room == 0) && self.len.saturating_sub(wanted) < self.min {
+            wanted = self.len;
         }
         // A folder without room is closed, and the next one has all of it.
         let room = self.most_for(room);
@@ -266,19 +264,23 @@ impl<P: Producer, C: Consumer<P::Item>> Piece for Part<P, C> {
     fn work(
         mut state: Self::State,
         rest: Self::Rest,
-        count: usize,
+        mut count: usize,
     ) -> (Self::State, Option<Self::Rest>) {
         let Rest { span, producer, mut consumer } = rest;
-        let room = span.most_for(state.room());
-        let room_anew = span.most_for(span.max).saturating_sub(count);
         if let Some(open) = &mut state.open {
+            let room = span.most_for(open.room);
             if room > 0 && consumer.extend_folder(&mut open.folder, count) {
                 open.room = room.saturating_sub(count);
             } else {
-                state.in_blocks |= room > 0;
+                if room > 0 {
+                    // What would have extended the folder may be too little for another one.
+                    state.in_blocks = true;
+                    count = span.portion(count.max(span.min), 0, true);
+                }
                 state = state.close();
             }
         }
+        let room_anew = span.most_for(span.max).saturating_sub(count);
         let State { done, open, in_blocks } = state;
         let is_last = count == span.len;
         let (open, consumer) = match open {

@@ -115,7 +115,8 @@ where
 
     #[inline]
     fn extend_folder(&mut self, folder: &mut Self::Folder, count: usize) -> bool {
-        self.base.extend_folder(&mut folder.base, count)
+        // An end that may have enough learns it from a state, so it gets several.
+        !<C::Folder as Folder<S::State>>::FILLS && self.base.extend_folder(&mut folder.base, count)
     }
 }
 

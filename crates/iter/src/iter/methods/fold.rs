@@ -6,7 +6,8 @@ macro_rules! fold {
         /// value a piece; how many there are is unspecified.
         ///
         /// In a source with a length, a piece usually ends only where another worker takes over. So
-        /// a value may be costly to make.
+        /// a value may be costly to make. Before an end that may have enough, as
+        /// [`find_any`](Self::find_any), pieces end more often.
         ///
         /// ```
         /// use sateen::prelude::*;
