@@ -30,13 +30,16 @@ pub(crate) trait Rule<D>: Sync {
 pub(crate) struct Parts<'r, D, R> {
     data: D,
     rule: &'r R,
-    /// The items that were not yet looked at. So a search for a cut sees each item at most once.
-    unseen: Range<usize>,
+    /// How many places, from the first on, were not yet looked at. So a search for a cut sees each
+    /// item at most once.
+    unseen: usize,
+    /// Whether all items behind them were seen. No part ends there.
+    is_tail_seen: bool,
 }
 
 impl<'r, D, R> Parts<'r, D, R> {
     pub(crate) fn new(data: D, len: usize, rule: &'r R) -> Self {
-        Self { data, rule, unseen: 0..len }
+        Self { data, rule, unseen: len, is_tail_seen: false }
     }
 }
 
@@ -44,30 +47,42 @@ impl<D: Send, R: Rule<D>> UnindexedProducer for Parts<'_, D, R> {
     type Item = D;
 
     fn split(mut self) -> (Self, Option<Self>) {
-        let Range { start, end } = self.unseen;
-        let middle = R::middle(&self.data, &self.unseen);
+        let end = self.unseen;
+        let middle = R::middle(&self.data, &(0..end));
         // The end that is nearest behind the middle, else the one nearest before it.
-        let (at, left, rest) = match self.rule.first_end(&self.data, middle..end) {
-            Some(at) => (at.clone(), start..middle, at.end..end),
-            None => match self.rule.last_end(&self.data, start..middle) {
-                Some(at) => (at.clone(), start..at.start, end..end),
+        let (at, left, rest, is_tail_seen) = match self.rule.first_end(&self.data, middle..end) {
+            Some(at) => (at.clone(), middle, end - at.end, self.is_tail_seen),
+            None => match self.rule.last_end(&self.data, 0..middle) {
+                Some(at) => (at.clone(), at.start, 0, true),
                 None => {
-                    self.unseen = end..end;
+                    (self.unseen, self.is_tail_seen) = (0, true);
                     return (self, None);
                 }
             },
         };
-        let (first, second) = R::cut(self.data, &at);
-        let unseen = rest.start - at.end..rest.end - at.end;
         let rule = self.rule;
-        let second = Self { data: second, rule, unseen };
-        (Self { data: first, rule, unseen: left }, Some(second))
+        let (first, second) = R::cut(self.data, &at);
+        let second = Self { data: second, rule, unseen: rest, is_tail_seen };
+        (Self { data: first, rule, unseen: left, is_tail_seen: true }, Some(second))
     }
 
-    fn fold_with<F: Folder<D>>(self, folder: F) -> F {
-        if self.unseen.is_empty() && R::is_one_part(&self.data) {
-            return folder.consume(self.data);
+    fn fold_with<F: Folder<D>>(self, mut folder: F) -> F {
+        let Self { data, rule, unseen, is_tail_seen } = self;
+        if !is_tail_seen {
+            return folder.consume_iter(rule.parts(data));
         }
-        folder.consume_iter(self.rule.parts(self.data))
+        // The last part begins behind the last end among the unseen items.
+        let last = match rule.last_end(&data, 0..unseen) {
+            None => data,
+            Some(at) => {
+                let (parts, last) = R::cut(data, &at);
+                folder = folder.consume_iter(rule.parts(parts));
+                last
+            }
+        };
+        if folder.full() || !R::is_one_part(&last) {
+            return folder;
+        }
+        folder.consume(last)
     }
 }

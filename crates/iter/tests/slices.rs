@@ -132,6 +132,31 @@ fn parts() {
 }
 
 #[test]
+fn rules_are_asked_once() {
+    everywhere(|| {
+        for len in LENGTHS {
+            for below in [2, 50, 5000, 1] {
+                let mut v: Vec<u64> = numbers(len, below);
+                let calls = std::sync::atomic::AtomicUsize::new(0);
+                let noted = |answer| {
+                    calls.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+                    answer
+                };
+                let called = || calls.swap(0, std::sync::atomic::Ordering::Relaxed);
+                v.par_split(|n| noted(*n == below / 2)).for_each(drop);
+                assert_eq!(called(), len);
+                v.par_split_mut(|n| noted(*n == below / 2)).for_each(drop);
+                assert_eq!(called(), len);
+                v.par_chunk_by(|a, b| noted(a <= b)).for_each(drop);
+                assert_eq!(called(), len.saturating_sub(1));
+                v.par_chunk_by_mut(|a, b| noted(a <= b)).for_each(drop);
+                assert_eq!(called(), len.saturating_sub(1));
+            }
+        }
+    });
+}
+
+#[test]
 fn items_without_size() {
     let many = [(); usize::MAX];
     everywhere(|| {

@@ -16,7 +16,7 @@ pub trait ParallelSlice<T: Sync> {
     /// The slice itself.
     fn as_parallel_slice(&self) -> &[T];
 
-    /// The parts between the items for which `separator` is true. It is called up to twice for an
+    /// The parts between the items for which `separator` is true. It is called once for each
     /// item.
     ///
     /// ```
@@ -136,7 +136,7 @@ pub trait ParallelSlice<T: Sync> {
     }
 
     /// Parts of adjacent items that belong together: a part ends where `pred` is false for an item
-    /// and the next one. It is called up to twice for a pair.
+    /// and the next one. It is called once for each pair.
     ///
     /// ```
     /// use sateen::prelude::*;

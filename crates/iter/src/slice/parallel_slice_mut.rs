@@ -26,7 +26,7 @@ pub trait ParallelSliceMut<T: Send> {
     /// The slice itself.
     fn as_parallel_slice_mut(&mut self) -> &mut [T];
 
-    /// The parts between the items for which `separator` is true. It is called up to twice for an
+    /// The parts between the items for which `separator` is true. It is called once for each
     /// item.
     ///
     /// ```
@@ -127,7 +127,7 @@ pub trait ParallelSliceMut<T: Send> {
     }
 
     /// Mutable parts of adjacent items that belong together: a part ends where `pred` is false for
-    /// an item and the next one. It is called up to twice for a pair.
+    /// an item and the next one. It is called once for each pair.
     ///
     /// ```
     /// use sateen::prelude::*;
