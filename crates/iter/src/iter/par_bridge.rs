@@ -61,6 +61,9 @@ struct Source<I> {
 
 impl<I: Iterator> Source<I> {
     fn next(&self) -> Option<I::Item> {
+        if self.ended.is_raised() {
+            return None;
+        }
         let mut iter = self.iter.lock();
         if self.ended.is_raised() {
             return None;
@@ -80,8 +83,8 @@ impl<I: Iterator<Item: Send> + Send> UnindexedProducer for Share<'_, I> {
     type Item = I::Item;
 
     fn split(self) -> (Self, Option<Self>) {
-        let other = Self(self.0);
-        (self, Some(other))
+        let other = (!self.0.ended.is_raised()).then_some(Self(self.0));
+        (self, other)
     }
 
     fn fold_with<F: Folder<I::Item>>(self, mut folder: F) -> F {
