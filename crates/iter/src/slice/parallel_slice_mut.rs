@@ -13,8 +13,9 @@ use std::cmp::Ordering;
 /// merges them in parallel. It takes as much extra memory as the slice. Up to 4096 items and on one
 /// worker, it is the sort of `std`.
 ///
-/// A sort panics with a panic of the user's code, and may panic if that tells no total order.
-/// However it ends, the slice holds each item once.
+/// A sort panics with a panic of the user's code. If that tells no total order, the order of the
+/// items is unspecified. Where a sort of `std` panics over that, its message is printed, and the
+/// sort goes on. However it ends, the slice holds each item once.
 ///
 /// ```
 /// use sateen::prelude::*;

@@ -1,22 +1,26 @@
 //! Sorts: the functions of the user's, for the parallel merge sort of the runtime.
 
 use crate::iter::collect::Items;
+use crate::iter::flag::{Armed, Flag};
 use crate::iter::{IndexedParallelIterator, IntoParallelRefMutIterator, ParallelIterator};
 use crate::vec::all_of;
-use sateen_base::unwind::Held;
+use sateen_base::unwind::{Held, discard};
 use sateen_runtime::iter::sort_by;
 use std::cmp::Ordering;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 pub(super) fn natural<T: Ord + Send>(items: &mut [T]) {
-    sateen_runtime::par_sort(items);
+    by(items, &T::cmp);
 }
 
 pub(super) fn natural_unstable<T: Ord + Send>(items: &mut [T]) {
-    sateen_runtime::par_sort_unstable(items);
+    by_unstable(items, &T::cmp);
 }
 
 pub(super) fn by<T: Send>(items: &mut [T], compare: &(impl Fn(&T, &T) -> Ordering + Sync)) {
-    let serial = |piece: &mut [T]| piece.sort_by(compare);
+    let serial = |piece: &mut [T]| {
+        in_any_order(|thrown| piece.sort_by(|a, b| noted(thrown, || compare(a, b))));
+    };
     sort_by(items, &serial, &|a, b| compare(a, b) == Ordering::Less);
 }
 
@@ -24,8 +28,34 @@ pub(super) fn by_unstable<T: Send>(
     items: &mut [T],
     compare: &(impl Fn(&T, &T) -> Ordering + Sync),
 ) {
-    let serial = |piece: &mut [T]| piece.sort_unstable_by(compare);
+    let serial = |piece: &mut [T]| {
+        in_any_order(|thrown| piece.sort_unstable_by(|a, b| noted(thrown, || compare(a, b))));
+    };
     sort_by(items, &serial, &|a, b| compare(a, b) == Ordering::Less);
+}
+
+/// Runs a sort of the standard library. It may panic where it meets answers that contradict each
+/// other; here the items then stay in the order that it left. Answers like these are those of
+/// programs that were written for rayon, whose sorts take any.
+///
+/// The sort's comparisons must be [`noted`], since their panics go on.
+fn in_any_order(sort: impl FnOnce(&Flag)) {
+    let thrown = Flag::new();
+    if let Err(payload) = catch_unwind(AssertUnwindSafe(|| sort(&thrown))) {
+        if thrown.is_raised() {
+            resume_unwind(payload);
+        }
+        discard(payload);
+    }
+}
+
+/// Calls the user's comparison; its panic raises the flag.
+#[inline]
+fn noted(thrown: &Flag, compare: impl FnOnce() -> Ordering) -> Ordering {
+    let armed = Armed(thrown);
+    let answer = compare();
+    armed.disarm();
+    answer
 }
 
 /// Compares by keys.
