@@ -163,6 +163,77 @@ where
     }
 }
 
+/// A branch whose closure and result lie elsewhere. So what runs it is built once, whatever it is.
+#[repr(C)]
+struct Distant {
+    job: Job,
+    latch: Latch<Fiber>,
+    run: unsafe fn(*mut ()),
+    data: *mut (),
+    /// Written by a thief before it sets the latch.
+    panic: UnsafeCell<Option<Box<dyn Any + Send>>>,
+}
+
+impl Distant {
+    /// # Safety
+    /// `job` starts a `Distant` that the caller has stolen.
+    unsafe fn run_stolen(job: *const Job) {
+        let this = job.cast::<Self>();
+        // SAFETY: the joiner's frame stays until the latch is set, which is the last thing done
+        // here. The thief may call `run`, by the contract of `join_distant`.
+        unsafe {
+            let (run, data) = ((*this).run, (*this).data);
+            let result = catch_unwind(AssertUnwindSafe(|| run(data)));
+            (*this).panic.with_mut(|place| *place = result.err());
+            Latch::set(&raw const (*this).latch);
+        }
+    }
+}
+
+/// Runs `a`. Meanwhile another worker may take the branch, which is to call `run` with `data`; if
+/// nobody does, the branch does not run. Returns the panic that is to go on, if any. When this
+/// returns, no other thread uses `data`.
+///
+/// For loops: each of them has types of its own, and they would make a [`join`] of each of them.
+///
+/// # Safety
+/// `stack` is the join stack of the running fiber. Until this returns, one call of `run` with `data`
+/// is allowed, on any thread.
+#[inline(never)]
+pub(crate) unsafe fn join_distant(
+    stack: &JoinStack,
+    a: &mut dyn FnMut(),
+    run: unsafe fn(*mut ()),
+    data: *mut (),
+) -> Option<Box<dyn Any + Send>> {
+    let branch = Distant {
+        job: Job { run: Distant::run_stolen },
+        latch: Latch::new(),
+        run,
+        data,
+        panic: UnsafeCell::new(None),
+    };
+    // SAFETY: the running fiber's stack; the branch is popped below before its frame goes.
+    if unsafe { offer::push(stack, &branch.job, || context::with(context::Context::requests)) } {
+        Owner::answer();
+    }
+    let a = catch_unwind(AssertUnwindSafe(|| in_branch(a)));
+    if stack.pop() || Owner::reclaim(stack) {
+        return a.err();
+    }
+    wait_for_stolen(&branch.latch, &Under::piece(&branch));
+    // SAFETY: the latch is set.
+    let b = branch.panic.with_mut(|panic| unsafe { (*panic).take() });
+    match (a, b) {
+        (Err(panic), b) => {
+            discard(b);
+            Some(panic)
+        }
+        (Ok(()), Some(panic)) => Some(panic),
+        (Ok(()), None) => interrupted_after(this_fiber(), ()).err(),
+    }
+}
+
 /// `a` panicked; `b` runs all the same.
 #[cold]
 fn a_panicked<B: FnOnce(bool) -> RB, RB>(panic: Box<dyn Any + Send>, b: B) -> ! {

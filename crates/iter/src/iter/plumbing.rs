@@ -96,6 +96,7 @@ pub trait Producer: Send + Sized {
     fn split_at(self, index: usize) -> (Self, Self);
 
     /// Feeds all items to `folder`, until it is full.
+    #[inline]
     fn fold_with<F>(self, folder: F) -> F
     where
         F: Folder<Self::Item>,

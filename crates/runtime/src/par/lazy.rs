@@ -3,15 +3,17 @@
 use super::Grain;
 use crate::context;
 use crate::global;
-use crate::join::join_on;
+use crate::join::join_distant;
 use crate::join_stack::JoinStack;
 use crate::task::in_branch;
-use crate::unwind::Held;
+use crate::unwind::{Held, discard};
 use crate::worker::Owner;
 use sateen_base::abort_with;
 use sateen_base::prim::time::Duration;
 use sateen_base::prim::{AtomicUsize, Ordering};
 use sateen_base::tsc;
+use std::any::Any;
+use std::panic::resume_unwind;
 
 /// How long a chunk should take. That is long compared with a look at the clock (about 10 ns), and
 /// short compared with the end of a loop, when the others wait for the last chunk.
@@ -81,6 +83,39 @@ enum Half<P: Piece> {
     Left(P::Rest),
     /// Another worker has worked it off.
     Taken(P::Output),
+}
+
+/// The half on offer, in its owner's frame.
+struct Offered<'l, P: Piece> {
+    lazy: &'l Lazy,
+    /// `None` while a thief works it off, and after its panic.
+    half: Option<Half<P>>,
+}
+
+impl<P: Piece> Offered<'_, P> {
+    /// Works the half off, on its thief's thread.
+    ///
+    /// # Safety
+    /// `this` points to an `Offered<P>` that nobody else uses until this returns.
+    unsafe fn run(this: *mut ()) {
+        // SAFETY: by contract.
+        let this = unsafe { &mut *this.cast::<Self>() };
+        if let Some(Half::Left(rest)) = this.half.take() {
+            this.half = Some(Half::Taken(this.lazy.run::<P>(rest)));
+        }
+    }
+
+    /// A half has panicked: drops what the other has made.
+    #[cold]
+    #[inline(never)]
+    fn unwind(self, made: Option<P::State>, panic: Option<Box<dyn Any + Send>>) -> ! {
+        discard(made);
+        discard(self.half);
+        match panic {
+            Some(panic) => resume_unwind(panic),
+            None => abort_with("half of a loop did not run"),
+        }
+    }
 }
 
 /// How a loop is cut.
@@ -212,13 +247,22 @@ impl Lazy {
         a: P::Rest,
         b: P::Rest,
     ) -> (P::State, Half<P>) {
-        let here = || self.work_off::<P>(Some(stack), state, a);
-        let there = sendable(|stolen| match stolen {
-            true => Half::Taken(self.run::<P>(b)),
-            false => Half::Left(b),
-        });
-        // SAFETY: the running fiber's stack. Only `there` may run on another thread, and it may.
-        unsafe { join_on(stack, here, there) }
+        let mut offered = Offered::<P> { lazy: self, half: Some(Half::Left(b)) };
+        let (mut first, mut made) = (Some((state, a)), None);
+        let mut here = || {
+            if let Some((state, a)) = first.take() {
+                made = Some(self.work_off::<P>(Some(stack), state, a));
+            }
+        };
+        // SAFETY: the running fiber's stack. This frame does not use `offered` meanwhile. Another
+        // thread may: a rest and an output may be sent, and this is shared.
+        let panic = unsafe {
+            join_distant(stack, &mut here, Offered::<P>::run, (&raw mut offered).cast())
+        };
+        match (panic, made, offered.half) {
+            (None, Some(made), Some(half)) => (made, half),
+            (panic, made, half) => Offered { lazy: self, half }.unwind(made, panic),
+        }
     }
 
     /// The first chunk of a part, and how many iterations are worth halving. Relaxed: a hint. Half
@@ -244,11 +288,6 @@ impl Lazy {
         self.learned.store(new, Ordering::Relaxed);
         new
     }
-}
-
-/// Lets the compiler check what another thread may run.
-fn sendable<T: Send>(value: T) -> T {
-    value
 }
 
 /// Whether the calling task, whose stack this is, has anything on it that others could take.
