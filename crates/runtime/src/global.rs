@@ -28,8 +28,16 @@ pub(crate) fn on_global<A: Send, B: Send, R: Send>(
     result.unwrap_or_else(|| abort_with("a call from outside did not run"))
 }
 
+/// Runs `job`: on the global runtime if it is worth that and there is one, else here.
+pub(crate) fn run(is_worth_it: bool, job: &mut (dyn FnMut() + Send)) {
+    match is_worth_it.then(runtime).flatten() {
+        Some(runtime) => install(runtime, job),
+        None => job(),
+    }
+}
+
 /// The global runtime, unless the caller is to run inline.
-pub(crate) fn runtime() -> Option<&'static Runtime> {
+fn runtime() -> Option<&'static Runtime> {
     debug_assert!(context::with(|c| c.requests() & OUTSIDE != 0), "a worker took the outside path");
     if context::with(context::Context::is_inline) {
         return None;
@@ -38,6 +46,6 @@ pub(crate) fn runtime() -> Option<&'static Runtime> {
 }
 
 #[inline(never)]
-pub(crate) fn install(runtime: &Runtime, job: &mut (dyn FnMut() + Send)) {
+fn install(runtime: &Runtime, job: &mut (dyn FnMut() + Send)) {
     runtime.install(job);
 }

@@ -143,6 +143,13 @@ impl Span {
         if count < self.len { self.aligned(count) } else { self.len }
     }
 
+    /// How many items another folder gets where `count` would have extended the last one: that
+    /// may be too few.
+    #[cold]
+    fn anew_slow(self, count: usize) -> usize {
+        self.portion(count.max(self.min), 0, true)
+    }
+
     /// Splits behind the first `count` items.
     #[inline]
     fn split_at(self, count: usize) -> (Self, Self) {
@@ -273,9 +280,8 @@ impl<P: Producer, C: Consumer<P::Item>> Piece for Part<P, C> {
                 open.room = room.saturating_sub(count);
             } else {
                 if room > 0 {
-                    // What would have extended the folder may be too little for another one.
                     state.in_blocks = true;
-                    count = span.portion(count.max(span.min), 0, true);
+                    count = span.anew_slow(count);
                 }
                 state = state.close();
             }
@@ -309,8 +315,7 @@ impl<P: Producer, C: Consumer<P::Item>> Piece for Part<P, C> {
         };
         let Open { folder, room, seam } = open;
         let folder = fold_apart(now, folder);
-        let rest = later.filter(|_| !folder.full());
-        (State { done, open: Some(Open { folder, room, seam }), in_blocks }, rest)
+        (State { done, open: Some(Open { folder, room, seam }), in_blocks }, later)
     }
 
     #[inline]

@@ -6,7 +6,7 @@ use crate::global;
 use crate::join::join_distant;
 use crate::join_stack::JoinStack;
 use crate::task::in_branch;
-use crate::unwind::{Held, discard};
+use crate::unwind::discard;
 use crate::worker::Owner;
 use sateen_base::abort_with;
 use sateen_base::prim::time::Duration;
@@ -39,8 +39,7 @@ pub trait Piece {
     /// How many iterations are left.
     fn left(rest: &Self::Rest) -> usize;
 
-    /// Whether no more iterations are wanted. Asked before a part is halved, and before the state
-    /// goes on with the other half.
+    /// Whether no more iterations are wanted. Asked before a part is halved, and before each chunk.
     #[inline]
     fn is_full(_state: &Self::State, _rest: &Self::Rest) -> bool {
         false
@@ -149,37 +148,34 @@ impl Lazy {
     /// Works `rest` off, on the global runtime if the caller is outside of any.
     #[inline]
     pub fn run<P: Piece>(&self, rest: P::Rest) -> P::Output {
-        let stack = context::with(context::Context::stack);
-        if stack.is_null() {
-            return self.run_outside::<P>(rest);
+        match join_stack() {
+            Some(stack) => self.run_on::<P>(Some(stack), rest),
+            None => self.run_outside::<P>(rest),
         }
-        // SAFETY: the running fiber's stack. Join stacks live as long as their runtime, and this
-        // frame keeps the fiber on it.
-        let stack = unsafe { &*stack };
-        in_branch(|| self.run_on::<P>(Some(stack), rest))
     }
 
     #[cold]
     #[inline(never)]
     fn run_outside<P: Piece>(&self, rest: P::Rest) -> P::Output {
-        if P::left(&rest) < self.floor.saturating_mul(2) {
-            return self.run_on::<P>(None, rest);
-        }
-        let Some(runtime) = global::runtime() else {
-            return self.run_on::<P>(None, rest);
-        };
+        let is_long = P::left(&rest) >= self.floor.saturating_mul(2);
         let (mut rest, mut output) = (Some(rest), None);
-        global::install(runtime, &mut || {
+        let mut run = || {
             if let Some(rest) = rest.take() {
-                output = Some(self.run::<P>(rest));
+                output = Some(self.run_on::<P>(join_stack(), rest));
             }
-        });
-        output.unwrap_or_else(|| abort_with("a loop from outside did not run"))
+        };
+        global::run(is_long, &mut run);
+        match output {
+            Some(output) => output,
+            None => abort_with("a loop from outside did not run"),
+        }
     }
 
     fn run_on<P: Piece>(&self, stack: Option<&JoinStack>, rest: P::Rest) -> P::Output {
-        let state = P::begin(&rest);
-        P::end(self.work_off::<P>(stack, state, rest))
+        in_branch(|| {
+            let state = P::begin(&rest);
+            P::end(self.work_off::<P>(stack, state, rest))
+        })
     }
 
     /// Adds what `rest` makes to `state`. Without a stack all is done here.
@@ -196,26 +192,18 @@ impl Lazy {
         let (mut chunk, mut least) = self.sizes();
         let mut before = tsc::now();
         loop {
+            if P::is_full(&state, &rest) {
+                return P::give_up(state, rest);
+            }
             if let Some(stack) = stack
                 && P::left(&rest) >= least
                 && !on_offer(stack)
             {
-                if P::is_full(&state, &rest) {
-                    return P::give_up(state, rest);
-                }
                 let (a, seam, b) = P::halve(rest);
                 let (made, half) = self.offer::<P>(stack, state, a, b);
                 match half {
                     Half::Taken(output) => return P::append(made, seam, output),
-                    Half::Left(b) => {
-                        if P::is_full(&made, &b) {
-                            // Returned at once, it would be lost if dropping `b` panics.
-                            let made = Held::new(made);
-                            drop(b);
-                            return made.release();
-                        }
-                        (state, rest) = (P::go_on(made, seam), b);
-                    }
+                    Half::Left(b) => (state, rest) = (P::go_on(made, seam), b),
                 }
                 (chunk, least) = self.sizes();
                 before = tsc::now();
@@ -256,9 +244,8 @@ impl Lazy {
         };
         // SAFETY: the running fiber's stack. This frame does not use `offered` meanwhile. Another
         // thread may: a rest and an output may be sent, and this is shared.
-        let panic = unsafe {
-            join_distant(stack, &mut here, Offered::<P>::run, (&raw mut offered).cast())
-        };
+        let panic =
+            unsafe { join_distant(stack, &mut here, Offered::<P>::run, (&raw mut offered).cast()) };
         match (panic, made, offered.half) {
             (None, Some(made), Some(half)) => (made, half),
             (panic, made, half) => Offered { lazy: self, half }.unwind(made, panic),
@@ -288,6 +275,14 @@ impl Lazy {
         self.learned.store(new, Ordering::Relaxed);
         new
     }
+}
+
+/// The running fiber's stack, for as long as the caller's frame keeps the fiber on it.
+#[inline]
+fn join_stack<'s>() -> Option<&'s JoinStack> {
+    let stack = context::with(context::Context::stack);
+    // SAFETY: null, or that of the running fiber. Join stacks live as long as their runtime.
+    unsafe { stack.as_ref() }
 }
 
 /// Whether the calling task, whose stack this is, has anything on it that others could take.
