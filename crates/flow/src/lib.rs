@@ -40,6 +40,8 @@ mod graph;
 pub mod idle;
 #[cfg(not(loom))]
 mod idle;
+#[cfg(not(loom))]
+mod inspect;
 #[cfg(loom)]
 pub mod lane;
 #[cfg(not(loom))]

@@ -8,6 +8,7 @@ use crate::cells::Cells;
 use crate::current_thread::CurrentThread;
 use crate::forked;
 use crate::hooks::Hooks;
+use crate::inspect::{self, Listed};
 use crate::overflow;
 use crate::own_thread::{THREAD_OVERHEAD, Threads};
 use crate::policy::{self, Scheduling, call_user};
@@ -64,6 +65,7 @@ pub struct Builder {
     substitutes: Option<usize>,
     on_arrival: Option<Box<dyn Fn() + Send + Sync>>,
     compat: bool,
+    pub(crate) inspect: inspect::Choice,
 }
 
 impl std::fmt::Debug for Builder {
@@ -102,6 +104,7 @@ impl Default for Builder {
             substitutes: None,
             on_arrival: None,
             compat: false,
+            inspect: inspect::Choice::default(),
         }
     }
 }
@@ -434,7 +437,9 @@ impl Builder {
         };
         let mut shared = Shared::new(workers, stacks, setup);
         shared.pumped = true;
-        Ok(CurrentThread::new(Arc::new(shared)))
+        let shared = Arc::new(shared);
+        let listed = self.inspect.list(&shared);
+        Ok(CurrentThread::new(shared, listed))
     }
 
     /// Starts the workers.
@@ -544,7 +549,9 @@ impl Builder {
         std::mem::forget(starting);
         shared.open();
         resident.into_iter().for_each(|resident| resident.enter(&shared));
-        Ok(Runtime::new(shared))
+        // A runtime that ends by itself is in no list.
+        let listed = if self.compat { Listed::NOT } else { self.inspect.list(&shared) };
+        Ok(Runtime::new(shared, listed))
     }
 }
 

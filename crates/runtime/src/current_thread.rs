@@ -10,6 +10,7 @@ use crate::builder::Builder;
 use crate::context;
 use crate::entry::Entry;
 use crate::fiber::Suspend;
+use crate::inspect;
 use crate::join_stack::Job;
 use crate::metrics::{Doing, Metrics};
 use crate::panic_count::Hidden;
@@ -78,6 +79,7 @@ pub struct CurrentThread {
     asleep: Cell<bool>,
     naps: Cell<u32>,
     _signals: Option<SignalStack>,
+    _listed: inspect::Listed,
     not_send: PhantomData<*const ()>,
 }
 
@@ -102,7 +104,7 @@ impl crate::Runtime {
 }
 
 impl CurrentThread {
-    pub(crate) fn new(shared: Arc<Shared>) -> Self {
+    pub(crate) fn new(shared: Arc<Shared>, listed: inspect::Listed) -> Self {
         // SAFETY: the calling thread is the worker.
         let worker = unsafe { shared.workers[0].owner() };
         worker.set_shared(Some(Arc::clone(&shared)));
@@ -116,6 +118,7 @@ impl CurrentThread {
             asleep: Cell::new(false),
             naps: Cell::new(0),
             _signals: SignalStack::ensure().ok(),
+            _listed: listed,
             not_send: PhantomData,
         };
         this.fall_asleep();

@@ -6,6 +6,8 @@
 
 mod asked;
 mod helping;
+#[cfg(all(feature = "inspect", unix))]
+mod inspected;
 mod own;
 mod ready;
 mod suspend;

@@ -77,6 +77,11 @@ mod help;
 mod hooks;
 #[cfg(not(loom))]
 mod idle;
+#[cfg(all(feature = "inspect", unix, not(loom)))]
+#[doc(hidden)]
+pub mod inspect;
+#[cfg(not(any(all(feature = "inspect", unix), loom)))]
+mod inspect;
 #[cfg(not(loom))]
 #[doc(hidden)]
 pub mod iter;

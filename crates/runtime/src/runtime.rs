@@ -8,6 +8,7 @@ use crate::entry::Entry;
 use crate::fiber::Fiber;
 use crate::forked;
 use crate::help::{self, Under};
+use crate::inspect::Listed;
 use crate::join_stack::Job;
 use crate::metrics::Metrics;
 use crate::outside_spin;
@@ -61,6 +62,7 @@ const UNWOUND_NAP: Duration = Duration::from_micros(100);
 #[derive(Debug)]
 pub struct Runtime {
     pub(crate) shared: Arc<Shared>,
+    _listed: Listed,
 }
 
 impl Runtime {
@@ -69,8 +71,8 @@ impl Runtime {
         Builder::default()
     }
 
-    pub(crate) fn new(shared: Arc<Shared>) -> Self {
-        Self { shared }
+    pub(crate) fn new(shared: Arc<Shared>, listed: Listed) -> Self {
+        Self { shared, _listed: listed }
     }
 
     /// The runtime that free functions use outside of any other. It is built at first use with the

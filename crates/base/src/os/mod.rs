@@ -18,6 +18,8 @@ pub mod faults;
 mod fork;
 #[cfg(target_os = "linux")]
 mod linux;
+#[cfg(unix)]
+mod local;
 mod memory;
 mod mutex;
 mod per_process;
@@ -35,6 +37,8 @@ mod windows;
 pub use at_end::{at_end, end_work_now};
 pub use fault::{SignalStack, on_fault, write_stderr};
 pub use fork::{at_fork_in_child, process_generation, watch_forks};
+#[cfg(unix)]
+pub use local::{MOST_READABLE, at_exit, user_id, wait_readable};
 pub use memory::{Mapping, StackGuard};
 pub use mutex::PlatformMutex;
 #[doc(hidden)]

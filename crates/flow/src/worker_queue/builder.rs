@@ -2,6 +2,7 @@
 
 use super::error::StartError;
 use super::handled::{DeadLetter, Handled};
+use super::inspected;
 use super::later::Later;
 use super::shared::{Callbacks, Crew, Overflow, Shared};
 use super::worker::UnstartedWorker;
@@ -272,7 +273,7 @@ impl<T, C> Builder<T, C> {
             .map(|index| UnstartedWorker::new(Arc::clone(&shared), index, throttle.clone()))
             .collect();
         // If a worker cannot be started, this is dropped, and closes the queue for the others.
-        let queue = WorkerQueue::new(Arc::clone(&shared));
+        let queue = WorkerQueue::new(Arc::clone(&shared), inspected::list(&shared, &self.name));
         for (index, worker) in unstarted.into_iter().enumerate() {
             let handler = Arc::clone(&handler);
             let name = format!("{}-{index}", self.name);

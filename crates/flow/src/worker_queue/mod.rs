@@ -7,6 +7,7 @@ mod builder;
 mod envelope;
 mod error;
 mod handled;
+mod inspected;
 mod later;
 mod sender;
 mod shared;
@@ -27,6 +28,7 @@ pub use stats::{Stats, WorkerStats};
 pub use wait_times::WaitTimes;
 
 use crate::Rate;
+use crate::inspect::Listed;
 use envelope::Envelope;
 use sateen_base::SpinLock;
 use sateen_base::prim::time::Duration;
@@ -82,6 +84,7 @@ pub struct WorkerQueue<T> {
     shared: Arc<Shared<T>>,
     /// Of workers on threads of their own.
     threads: SpinLock<Vec<thread::JoinHandle<()>>>,
+    _listed: Listed,
 }
 
 thread_local! {
@@ -97,8 +100,8 @@ impl WorkerQueue<()> {
 }
 
 impl<T> WorkerQueue<T> {
-    fn new(shared: Arc<Shared<T>>) -> Self {
-        Self { shared, threads: SpinLock::new(Vec::new()) }
+    fn new(shared: Arc<Shared<T>>, listed: Listed) -> Self {
+        Self { shared, threads: SpinLock::new(Vec::new()), _listed: listed }
     }
 
     /// Keeps a thread, to wait for it at the end.

@@ -459,7 +459,17 @@ impl<T> Shared<T> {
 
     /// All items that were sent, with a handle or without.
     pub(crate) fn total_sent(&self) -> u64 {
-        let senders = self.senders.lock();
+        self.sent_through(&self.senders.lock())
+    }
+
+    /// [`total_sent`](Self::total_sent) for a thread that must not wait for another.
+    #[cfg(all(feature = "inspect", unix))]
+    pub(crate) fn try_total_sent(&self) -> Option<u64> {
+        let senders = crate::inspect::patiently(|| self.senders.try_lock());
+        senders.map(|senders| self.sent_through(&senders))
+    }
+
+    fn sent_through(&self, senders: &Senders) -> u64 {
         let live: u64 = senders.counts.iter().map(|count| count.sent.load(Ordering::Relaxed)).sum();
         self.sent.sum() + senders.retired + live
     }

@@ -6,6 +6,7 @@ use crate::builder::Builder;
 use crate::context;
 use crate::entry::Entry;
 use crate::forked;
+use crate::inspect::Listed;
 use crate::join_stack::Job;
 use crate::root;
 use crate::runtime::Runtime;
@@ -85,7 +86,8 @@ impl Pool {
 
     /// The runtime that `worker` belongs to. It may not be built yet.
     pub fn of(worker: &WorkerThread) -> Self {
-        Self { runtime: ManuallyDrop::new(Runtime::new(Arc::clone(worker.shared()))) }
+        let shared = Arc::clone(worker.shared());
+        Self { runtime: ManuallyDrop::new(Runtime::new(shared, Listed::NOT)) }
     }
 
     /// The worker runs `J` before anything else. If the runtime is not built after all, or the

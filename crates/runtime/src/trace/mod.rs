@@ -41,6 +41,8 @@ pub(crate) use on::*;
 #[cfg(feature = "trace")]
 #[doc(hidden)]
 pub use on::{Slice, arrow, is_running, slice};
+#[cfg(all(feature = "inspect", feature = "trace", unix))]
+pub(crate) use save::{EVENTS, save};
 #[cfg(feature = "trace")]
 pub use {
     convert::TraceSummary,

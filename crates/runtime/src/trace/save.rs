@@ -12,7 +12,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 /// Room for so many events of each worker, unless [`Trace::start_with`] says otherwise.
-pub(super) const EVENTS: usize = 1 << 16;
+pub(crate) const EVENTS: usize = 1 << 16;
 
 /// A runtime's trace: what each worker did and when. From [`Runtime::trace`].
 ///
@@ -136,7 +136,7 @@ impl Trace<'_> {
 }
 
 /// Writes the traces into one file.
-pub(super) fn save(all: &[Taken], path: &Path) -> Result<TraceSummary, TraceError> {
+pub(crate) fn save(all: &[Taken], path: &Path) -> Result<TraceSummary, TraceError> {
     let write = || {
         let file = File::create(path)?;
         convert(all, Moment::now(), BufWriter::with_capacity(1 << 16, file))

@@ -12,6 +12,16 @@ impl Worker {
         if self.has_pinned.load(Ordering::Relaxed) { self.pinned.lock().len() } else { 0 }
     }
 
+    /// [`Worker::pinned_len`] for a thread that must not wait. None: the queue is locked.
+    #[cfg(all(feature = "inspect", unix))]
+    pub(crate) fn try_pinned_len(&self) -> Option<usize> {
+        // Ordering: Relaxed, a hint.
+        match self.has_pinned.load(Ordering::Relaxed) {
+            true => self.pinned.try_lock().map(|pinned| pinned.len()),
+            false => Some(0),
+        }
+    }
+
     /// How many fibers the policy holds. Exact for the owner.
     #[inline]
     pub(crate) fn ready_len(&self) -> usize {

@@ -1,0 +1,84 @@
+//! The socket's folder and name.
+
+use sateen_base::os;
+use std::ffi::OsStr;
+use std::fs::{self, DirBuilder, Permissions};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, FileTypeExt, MetadataExt, PermissionsExt};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+
+/// The most bytes of the program's name: a socket's path must be short.
+const NAME: usize = 32;
+
+/// The folder of this user's sockets.
+fn folder() -> PathBuf {
+    match std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from) {
+        Some(run) if run.is_absolute() => run.join("sateen"),
+        _ => std::env::temp_dir().join(format!("sateen-{}", os::user_id())),
+    }
+}
+
+/// The program's name, of letters that need no care anywhere.
+pub(super) fn program() -> String {
+    let path = std::env::current_exe().ok();
+    let name = path.as_deref().and_then(Path::file_name).and_then(OsStr::to_str).unwrap_or("");
+    let plain = |c: char| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '_' };
+    let name: String = name.chars().map(plain).take(NAME).collect();
+    if name.is_empty() { "program".to_owned() } else { name }
+}
+
+/// Opens the socket. Returns its path, too.
+pub(super) fn open() -> io::Result<(UnixListener, PathBuf)> {
+    let folder = folder();
+    let named =
+        |error: io::Error| io::Error::new(error.kind(), format!("`{}`: {error}", folder.display()));
+    make(&folder).map_err(named)?;
+    sweep(&folder).map_err(named)?;
+    let path = folder.join(format!("{}-{}.sock", program(), std::process::id()));
+    let named =
+        |error: io::Error| io::Error::new(error.kind(), format!("`{}`: {error}", path.display()));
+    // Nobody else may use the folder, so nobody can connect before the mode is set.
+    let listener = UnixListener::bind(&path).map_err(named)?;
+    fs::set_permissions(&path, Permissions::from_mode(0o600)).map_err(named)?;
+    listener.set_nonblocking(true).map_err(named)?;
+    Ok((listener, path))
+}
+
+/// Makes the folder, and checks that it is the user's alone.
+fn make(folder: &Path) -> io::Result<()> {
+    match DirBuilder::new().mode(0o700).create(folder) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+        _ => {}
+    }
+    // Not through a link, which others may have put there.
+    let found = fs::symlink_metadata(folder)?;
+    if !found.is_dir() {
+        return Err(io::Error::other("it is no folder"));
+    }
+    if found.uid() != os::user_id() {
+        return Err(io::Error::other(format!("it belongs to user {}", found.uid())));
+    }
+    if found.mode() & 0o077 != 0 {
+        let mode = found.mode() & 0o777;
+        return Err(io::Error::other(format!("others may use it: its mode is {mode:03o}")));
+    }
+    Ok(())
+}
+
+/// Removes the sockets of programs that are gone.
+fn sweep(folder: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        let is_socket = fs::symlink_metadata(&path).is_ok_and(|it| it.file_type().is_socket());
+        if is_socket && path.extension().is_some_and(|ending| ending == "sock") {
+            let refused = UnixStream::connect(&path)
+                .is_err_and(|error| error.kind() == io::ErrorKind::ConnectionRefused);
+            if refused {
+                // Another program may have removed it just now.
+                _ = fs::remove_file(&path);
+            }
+        }
+    }
+    Ok(())
+}
