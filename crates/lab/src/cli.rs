@@ -9,6 +9,7 @@ use crate::page::ReportArgs;
 use crate::pages::{CompletionsArgs, ManArgs};
 use crate::report::ViewArgs;
 use crate::soak::SoakArgs;
+use crate::top::TopArgs;
 use crate::values::{seconds, threshold, worker_count};
 use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
@@ -48,6 +49,8 @@ pub(crate) enum Command {
     Advise(AdviseArgs),
     /// Send numbers at a rate, or the lines of standard input, through queues to workers
     Flow(Box<FlowArgs>),
+    /// Look at a running program: workers, tasks, locks, queues, deadlocks
+    Top(TopArgs),
     /// Run everything at once for a long time, with planned faults if asked, and check the ledgers
     Soak(SoakArgs),
     /// Measure figures at 1, 2 and more workers, and fit the universal scalability law to them

@@ -8,6 +8,7 @@
 //! * `measure`: a measurement from its start to its end, however it ends; `tour`: the short one.
 //! * `experiments`: what is measured, against the traits of `adapter`.
 //! * `flow`: the throttled worker queue at work: a load, a view of it, a filter.
+//! * `top`: a live view of another program.
 //! * `soak`: everything at once for a long time, with ledgers that must balance.
 //! * `doctor`: what the machine is, and what its steps cost.
 //! * `scale`: figures by the number of workers, and the law that fits them.
@@ -68,6 +69,7 @@ mod select;
 mod soak;
 mod stats;
 mod store;
+mod top;
 mod tour;
 mod turn;
 mod values;

@@ -104,7 +104,7 @@ impl Default for Builder {
             substitutes: None,
             on_arrival: None,
             compat: false,
-            inspect: inspect::Choice::default(),
+            inspect: inspect::Choice::NOT,
         }
     }
 }

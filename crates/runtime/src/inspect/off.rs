@@ -3,13 +3,15 @@
 use crate::shared::Shared;
 use sateen_base::prim::Arc;
 
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Choice;
 
 #[derive(Debug)]
 pub(crate) struct Listed;
 
 impl Choice {
+    pub(crate) const NOT: Self = Self;
+
     #[inline(always)]
     pub(crate) fn list(self, _: &Arc<Shared>) -> Listed {
         Listed

@@ -11,10 +11,13 @@ use std::sync::OnceLock;
 const VARIABLE: &str = "SATEEN_INSPECT";
 
 /// Whether a builder asks for it.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Choice(bool);
 
 impl Choice {
+    /// The builder does not ask.
+    pub(crate) const NOT: Self = Self(false);
+
     /// The runtime has been made. Opens the socket if that is asked for.
     pub(crate) fn list(self, shared: &Arc<Shared>) -> Listed {
         // Each process tries once.

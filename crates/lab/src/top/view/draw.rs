@@ -1,0 +1,110 @@
+//! The picture of a program.
+
+use super::super::seen::Seen;
+use super::super::sheet::{Section, head, section};
+use super::super::table::cut;
+use super::keys::State;
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use ratatui::style::{Modifier, Style};
+use ratatui::text::{Line, Text};
+
+/// Lines of a section that are shown in any case: its title, its heads, a row.
+const LEAST: usize = 3;
+
+const HELP: [&str; 11] = [
+    "q, Esc     end",
+    "space, f   freeze, and go on",
+    "s          sort in another way",
+    "/          show only what has a text",
+    "Tab, 1-5   one section; 0 shows all",
+    "up, down   scroll a section",
+    "r          ask for a report",
+    "d          write the report to a file",
+    "t          start a trace; again: save it",
+    "?          these keys",
+    "Bars show the share of time a worker was busy.",
+];
+
+/// Draws everything.
+pub(super) fn draw(frame: &mut Frame<'_>, seen: &Seen, state: &mut State) {
+    let area = frame.area();
+    let (width, height) = (usize::from(area.width), usize::from(area.height));
+    let mut lines = head(seen, &state.wish, width);
+    if seen.last().is_none() {
+        lines.push(Line::raw("…"));
+    }
+    // A line at the end is the keys'.
+    let room = height.saturating_sub(1);
+    lines.truncate(room);
+    let room = room - lines.len();
+    if state.help {
+        lines.extend(HELP.iter().take(room).map(|line| Line::raw(cut(line, width))));
+    } else if let Some(only) = state.only {
+        let all = section(only, seen, &state.wish, width);
+        // Never past the last screen.
+        state.top = state.top.min(all.len().saturating_sub(room));
+        let nothing = all.is_empty().then(|| Line::raw(format!("{}: none", only.name())));
+        lines.extend(nothing);
+        lines.extend(all.into_iter().skip(state.top).take(room));
+    } else {
+        let all = Section::ALL.map(|only| section(only, seen, &state.wish, width));
+        lines.extend(shared_out(all, room));
+    }
+    frame.render_widget(Text::from(lines), Rect { height: area.height.saturating_sub(1), ..area });
+    if height > 0 {
+        let bottom = Rect { y: area.bottom() - 1, height: 1, ..area };
+        frame.render_widget(foot(state, width), bottom);
+    }
+}
+
+/// Shares the room out among sections. Each has a few lines first, and then the first ones as many
+/// as they want.
+fn shared_out(sections: [Vec<Line<'static>>; 5], room: usize) -> Vec<Line<'static>> {
+    let sections: Vec<_> = sections.into_iter().filter(|lines| !lines.is_empty()).collect();
+    let mut shares: Vec<usize> = Vec::new();
+    let mut left = room;
+    for lines in &sections {
+        // And a blank line between two.
+        let share = lines.len().min(LEAST).min(left.saturating_sub(1));
+        shares.push(share);
+        left = left.saturating_sub(share + 1);
+    }
+    // Round by round, so that a long section leaves the others something.
+    let mut grows = true;
+    while left > 0 && grows {
+        grows = false;
+        for (share, lines) in shares.iter_mut().zip(&sections) {
+            if left > 0 && *share < lines.len() {
+                (*share, left, grows) = (*share + 1, left - 1, true);
+            }
+        }
+    }
+    let mut out = Vec::new();
+    for (lines, share) in sections.into_iter().zip(shares).filter(|(_, share)| *share > 0) {
+        if !out.is_empty() {
+            out.push(Line::default());
+        }
+        out.extend(lines.into_iter().take(share));
+    }
+    out
+}
+
+/// The last line: what is typed, what was done, or the keys.
+fn foot(state: &State, width: usize) -> Line<'static> {
+    let text = if state.typing {
+        format!("filter: {}_", state.wish.filter)
+    } else if !state.note.is_empty() {
+        state.note.clone()
+    } else {
+        let mut text = String::new();
+        for (holds, what) in [(state.frozen, "frozen  "), (state.tracing, "tracing  ")] {
+            text.push_str(if holds { what } else { "" });
+        }
+        if !state.wish.filter.is_empty() {
+            text.push_str(&format!("filter: {}  ", state.wish.filter));
+        }
+        text + "q end  ? keys  s sort  / filter  space freeze  d report  t trace  1-5 sections"
+    };
+    Line::styled(cut(&text, width), Style::new().add_modifier(Modifier::REVERSED))
+}
