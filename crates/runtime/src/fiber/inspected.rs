@@ -20,6 +20,13 @@ impl Fiber {
         }
     }
 
+    /// Calls `f` with the name's lock held.
+    #[cfg(test)]
+    pub(crate) fn with_name_locked(&self, f: &dyn Fn()) {
+        let _held = self.name.lock();
+        f();
+    }
+
     /// Where that task was spawned.
     pub(crate) fn spawned_at(&self) -> Option<&'static Location<'static>> {
         // Ordering: Relaxed, a hint.

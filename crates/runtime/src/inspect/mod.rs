@@ -51,3 +51,6 @@ pub use {
 /// The version of the protocol. What a reader of an older version would misread raises it.
 #[cfg(all(feature = "inspect", unix))]
 const VERSION: u32 = 1;
+
+#[cfg(all(test, feature = "inspect", unix, not(miri)))]
+mod tests;

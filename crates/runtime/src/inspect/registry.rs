@@ -54,6 +54,13 @@ impl Registry {
         try_mutex(&self.queues)
     }
 
+    /// Calls `f` with both locks held.
+    #[cfg(test)]
+    pub(super) fn with_locked(&self, f: &dyn Fn()) {
+        let _held = (lock(&self.runtimes), lock(&self.queues));
+        f();
+    }
+
     /// The runtimes, for a thread that may wait.
     pub(super) fn runtimes(&self) -> Vec<(u64, Arc<Shared>)> {
         let runtimes = lock(&self.runtimes);

@@ -79,6 +79,8 @@ struct Client {
     stream: UnixStream,
     line: [u8; LINE],
     len: usize,
+    /// For the answer to its question, or for its turn to ask.
+    waits: bool,
 }
 
 /// A question that waits for an answer, and whose it is.
@@ -109,6 +111,38 @@ struct Request<'a> {
     file: Option<Cow<'a, str>>,
 }
 
+enum Command {
+    Hello,
+    Frame,
+    Ask(Question),
+}
+
+/// Reads a line, or says what is wrong with it.
+fn command(line: &[u8]) -> Result<Command, Cow<'static, str>> {
+    let Ok(request) = serde_json::from_slice::<Request<'_>>(line) else {
+        return Err("the line is no request: {\"version\":1,\"command\":\"frame\"}".into());
+    };
+    let version = request.version;
+    if version != VERSION {
+        let text = format!("version {version} is asked for, and this program speaks {VERSION}");
+        return Err(text.into());
+    }
+    match (&*request.command, request.file) {
+        ("hello", _) => Ok(Command::Hello),
+        ("frame", _) => Ok(Command::Frame),
+        ("report", _) => Ok(Command::Ask(Question::Report)),
+        ("trace start", _) => Ok(Command::Ask(Question::TraceStart)),
+        ("trace stop", Some(file)) => Ok(Command::Ask(Question::TraceStop(file.into_owned()))),
+        ("trace stop", None) => Err("`trace stop` needs a `file`".into()),
+        (command, _) => {
+            let command = command.escape_debug();
+            let text =
+                format!("`{command}` is none of hello, frame, report, trace start, trace stop");
+            Err(text.into())
+        }
+    }
+}
+
 impl Server {
     fn serve(&mut self) {
         let mut glance = Instant::now();
@@ -129,9 +163,7 @@ impl Server {
         let mut whose = [CLIENTS; CLIENTS + 1];
         let mut count = 1;
         for (at, client) in self.clients.iter().enumerate() {
-            // While its question waits, a client's next lines wait, too.
-            let waits = self.asked.as_ref().is_some_and(|asked| asked.client == at);
-            if let Some(client) = client.as_ref().filter(|_| !waits) {
+            if let Some(client) = client.as_ref().filter(|client| !client.waits) {
                 (all[count], whose[count]) = (client.stream.as_raw_fd(), at);
                 count += 1;
             }
@@ -171,7 +203,7 @@ impl Server {
             return;
         }
         match self.clients.iter_mut().find(|client| client.is_none()) {
-            Some(place) => *place = Some(Client { stream, line: [0; LINE], len: 0 }),
+            Some(place) => *place = Some(Client { stream, line: [0; LINE], len: 0, waits: false }),
             None => {
                 error(&mut self.out, "8 others are looking at this program already");
                 _ = (&stream).write_all(&self.out);
@@ -190,7 +222,8 @@ impl Server {
         self.lines(at)
     }
 
-    /// Answers the whole lines that have been read, up to a question.
+    /// Answers the whole lines that have been read, up to a question. False: the connection has
+    /// ended.
     fn lines(&mut self, at: usize) -> bool {
         loop {
             let Some(client) = &mut self.clients[at] else { return true };
@@ -202,69 +235,35 @@ impl Server {
                 }
                 return true;
             };
-            let (line, len) = (client.line, client.len);
-            client.line.copy_within(end + 1..len, 0);
-            client.len -= end + 1;
-            if !self.answer(at, &line[..end]) {
-                return false;
-            }
-            if self.asked.as_ref().is_some_and(|asked| asked.client == at) {
+            let command = command(&client.line[..end]);
+            // One question at a time.
+            client.waits = self.asked.is_some() && matches!(command, Ok(Command::Ask(_)));
+            if client.waits {
                 return true;
             }
+            client.line.copy_within(end + 1..client.len, 0);
+            client.len -= end + 1;
+            match command {
+                Ok(Command::Hello) => self.program.hello(&mut self.out),
+                Ok(Command::Frame) => {
+                    let time = self.start.elapsed().as_nanos() as u64;
+                    self.program.frame(time, &mut self.look, &mut self.out);
+                }
+                Ok(Command::Ask(question)) => {
+                    if self.desk.ask(question) {
+                        client.waits = true;
+                        let until = Instant::now() + ANSWER_LIMIT;
+                        self.asked = Some(Asked { client: at, until });
+                        return true;
+                    }
+                    error(&mut self.out, "a question before this one has no answer yet");
+                }
+                Err(text) => error(&mut self.out, &text),
+            }
+            if !self.send(at) {
+                return false;
+            }
         }
-    }
-
-    /// Answers a line. False: the connection has ended.
-    fn answer(&mut self, at: usize, line: &[u8]) -> bool {
-        let request = match serde_json::from_slice::<Request<'_>>(line) {
-            Ok(request) => request,
-            Err(_) => {
-                error(
-                    &mut self.out,
-                    "the line is no request: {\"version\":1,\"command\":\"frame\"}",
-                );
-                return self.send(at);
-            }
-        };
-        if request.version != VERSION {
-            let version = request.version;
-            let text = format!("version {version} is asked for, and this program speaks {VERSION}");
-            error(&mut self.out, &text);
-            return self.send(at);
-        }
-        let question = match (&*request.command, request.file) {
-            ("hello", _) => {
-                self.program.hello(&mut self.out);
-                return self.send(at);
-            }
-            ("frame", _) => {
-                let time = self.start.elapsed().as_nanos() as u64;
-                self.program.frame(time, &mut self.look, &mut self.out);
-                return self.send(at);
-            }
-            ("report", _) => Question::Report,
-            ("trace start", _) => Question::TraceStart,
-            ("trace stop", Some(file)) => Question::TraceStop(file.into_owned()),
-            ("trace stop", None) => {
-                error(&mut self.out, "`trace stop` needs a `file`");
-                return self.send(at);
-            }
-            (command, _) => {
-                let text = format!(
-                    "`{}` is none of hello, frame, report, trace start, trace stop",
-                    command.escape_debug()
-                );
-                error(&mut self.out, &text);
-                return self.send(at);
-            }
-        };
-        if self.asked.is_none() && self.desk.ask(question) {
-            let until = Instant::now() + ANSWER_LIMIT;
-            self.asked = Some(Asked { client: at, until });
-            return true;
-        }
-        error(&mut self.out, "a question before this one has no answer yet");
-        self.send(at)
     }
 
     /// Sends `out`. False: the connection has ended, or nobody reads.
@@ -273,7 +272,8 @@ impl Server {
         client.stream.write_all(&self.out).is_ok()
     }
 
-    /// Passes on the answer to a question, if it is there or overdue.
+    /// Passes on the answer to a question, if it is there or overdue, and goes on with the lines
+    /// that have waited for that.
     fn collect(&mut self) {
         let Some(asked) = &self.asked else { return };
         let at = asked.client;
@@ -281,12 +281,17 @@ impl Server {
             if Instant::now() < asked.until {
                 return;
             }
-            let text = "the workers and their locks have given no answer for 3 s";
-            error(&mut self.out, text);
+            error(&mut self.out, "the workers and their locks have given no answer for 3 s");
         }
         self.asked = None;
-        if at < CLIENTS && !(self.send(at) && self.lines(at)) {
+        if at < CLIENTS && !self.send(at) {
             self.drop_client(at);
+        }
+        for at in 0..CLIENTS {
+            let waited = self.clients[at].as_mut().is_some_and(|it| std::mem::take(&mut it.waits));
+            if waited && !self.lines(at) {
+                self.drop_client(at);
+            }
         }
     }
 

@@ -22,6 +22,13 @@ impl Worker {
         }
     }
 
+    /// Calls `f` with the pinned queue locked.
+    #[cfg(all(feature = "inspect", unix, test))]
+    pub(crate) fn with_pinned_locked(&self, f: &dyn Fn()) {
+        let _held = self.pinned.lock();
+        f();
+    }
+
     /// How many fibers the policy holds. Exact for the owner.
     #[inline]
     pub(crate) fn ready_len(&self) -> usize {
