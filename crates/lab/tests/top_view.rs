@@ -1,0 +1,152 @@
+//! The view of `sateen top` on a pseudo-terminal: it shows, takes keys, and ends cleanly, also if
+//! the program or the terminal is gone.
+#![cfg(target_os = "linux")]
+
+mod common;
+#[path = "common/fake.rs"]
+mod fake;
+#[path = "common/pty.rs"]
+mod pty;
+
+use fake::{Folder, frame};
+use pty::{OnTerminal, ended};
+use std::fs;
+use std::process::Stdio;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+const SIZE: (u16, u16) = (40, 100);
+
+fn show(
+    folder: &Folder,
+    args: &[&str],
+    variables: &[(&str, &str)],
+    size: (u16, u16),
+) -> OnTerminal {
+    let mut command = folder.top(args);
+    command.env("TERM", "xterm-256color").envs(variables.iter().copied());
+    // Files are written there.
+    command.current_dir(folder.path());
+    OnTerminal::start_command(command, Stdio::piped(), size)
+}
+
+#[test]
+fn it_shows_and_takes_keys() {
+    let folder = Folder::new();
+    folder.serve_frame("fake-77", frame("a task"));
+    let mut view = show(&folder, &["fake", "--every", "0.02"], &[], SIZE);
+    view.until(&[
+        "fake (77)",
+        "workers: 2, by number",
+        "waits: 2, by time",
+        "locks: 1",
+        "queues: 1",
+    ]);
+    // What waits for long brings a report, and with it who holds what.
+    view.until(&["held by", "task 8", "deadlock: task 7", "all blocked, no timer pending"]);
+    view.press("s");
+    view.until(&["waits: 2, by name", "waits by name"]);
+    view.press("1");
+    view.until(&["workers: 2, by number"]);
+    view.press("4");
+    view.until(&["queues: 1"]);
+    view.press("0 ");
+    view.until(&["frozen"]);
+    view.press(" /nothing\r");
+    view.until(&["filter: nothing", "workers: 0"]);
+    view.press("\x1b");
+    view.until(&["workers: 2"]);
+    view.press("?");
+    view.until(&["start a trace; again: save it"]);
+    view.press("?t");
+    view.until(&["a trace runs; `t` ends it"]);
+    view.press("t");
+    view.until(&["the trace is in /a/b: 7 events"]);
+    view.press("d");
+    view.until(&["the report is in "]);
+    view.press("q");
+    let (status, text) = view.end();
+    assert!(status.success(), "{status}: {text}");
+    let report = fs::read_to_string(folder.path().join("top-fake-77-1.txt")).expect("a report");
+    assert_eq!(report, "runtime 1\n2 fibers\n  one\n");
+}
+
+#[test]
+fn small_and_large_terminals_show_what_fits() {
+    for size in [(6, 20), (24, 40), (24, 80), (60, 200), (1, 20), (2, 1)] {
+        let folder = Folder::new();
+        folder.serve_frame("fake-77", frame("a task with a long name, 漢字"));
+        let mut view = show(&folder, &["fake", "--every", "0.02"], &[], size);
+        if size.0 > 1 && size.1 > 1 {
+            view.until(&["fake (77)"]);
+        }
+        if size.0 >= 24 {
+            view.until(&["workers: 2", "waits: 2"]);
+        }
+        view.press("?q");
+        let (status, text) = view.end();
+        assert!(status.success(), "{size:?}: {status}: {text}");
+    }
+}
+
+#[test]
+fn colours_are_left_out_where_they_are_refused() {
+    for (refused, coloured) in [("", true), ("1", false)] {
+        let folder = Folder::new();
+        folder.serve_frame("fake-77", frame("a task"));
+        let variables = [("NO_COLOR", refused)];
+        let mut view = show(&folder, &["fake", "--every", "0.02"], &variables, SIZE);
+        view.until(&["waits: 2", "deadlock: task 7"]);
+        view.press("q");
+        let raw = String::from_utf8_lossy(&view.raw()).into_owned();
+        assert!(view.end().0.success());
+        // A foreground colour other than the terminal's own.
+        let is_colour = |code: &str| {
+            code.split(['m', ';']).next().is_some_and(|number| {
+                matches!(number.parse(), Ok(30..=37 | 90..=97)) || code.starts_with("38;5;")
+            })
+        };
+        assert_eq!(raw.split("\x1b[").any(is_colour), coloured, "{raw:?}");
+    }
+}
+
+#[test]
+fn a_program_that_ends_ends_the_view_with_a_line() {
+    let folder = Folder::new();
+    let over = Arc::new(AtomicBool::new(false));
+    let (ends, whole) = (Arc::clone(&over), format!("{}\n", frame("x")).into_bytes());
+    folder.serve("dies-1", move |line, _| {
+        let goes_on = !ends.load(Ordering::Relaxed) && line.contains("frame");
+        goes_on.then(|| whole.clone())
+    });
+    let view = show(&folder, &["dies", "--every", "0.02"], &[], SIZE);
+    view.until(&["fake (77)"]);
+    over.store(true, Ordering::Relaxed);
+    let mut child = view.child_at_end();
+    assert_eq!(ended(&mut child).code(), Some(5));
+    let errors = std::io::read_to_string(child.stderr.take().expect("a pipe")).expect("UTF-8");
+    assert_eq!(errors, "sateen: dies (1) has ended\n");
+}
+
+#[test]
+fn it_ends_when_its_terminal_vanishes() {
+    let folder = Folder::new();
+    folder.serve_frame("fake-77", frame("x"));
+    let view = show(&folder, &["fake", "--every", "0.02"], &[], SIZE);
+    view.until(&["fake (77)"]);
+    let mut child = view.vanish();
+    let status = ended(&mut child);
+    let errors = std::io::read_to_string(child.stderr.take().expect("a pipe")).expect("UTF-8");
+    assert!(status.success() && errors.is_empty(), "{status}: {errors}");
+}
+
+#[test]
+fn a_dumb_terminal_is_none() {
+    let folder = Folder::new();
+    folder.serve_frame("fake-77", frame("x"));
+    let view = show(&folder, &["fake"], &[("TERM", "dumb")], SIZE);
+    let mut child = view.child_at_end();
+    assert_eq!(ended(&mut child).code(), Some(2));
+    let errors = std::io::read_to_string(child.stderr.take().expect("a pipe")).expect("UTF-8");
+    assert!(errors.contains("there is no terminal to show the program on"), "{errors}");
+}
