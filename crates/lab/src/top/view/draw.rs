@@ -108,3 +108,72 @@ fn foot(state: &State, width: usize) -> Line<'static> {
     };
     Line::styled(cut(&text, width), Style::new().add_modifier(Modifier::REVERSED))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::protocol::{Answer, parse};
+    use super::super::super::sheet::visible;
+    use super::*;
+    use ratatui::Terminal;
+    use ratatui::backend::TestBackend;
+
+    const FRAME: &str = r#"{"version":1,"frame":{"program":"bakery","pid":7,"time_ns":1,
+        "runtimes":[{"number":1,"workers":[{"index":0,"doing":"works","busy_ns":1,"idle_ns":0,
+        "asleep_ns":0,"ended":3,"queued":12,"pinned":null,"ready":1,"suspended":2,"runs":
+        {"id":4,"name":"baker 漢字","spawned_at":"/a/b/src/main.rs:7:9","for_ns":1500000000}}],
+        "tasks":null,"waits":[{"worker":0,"kind":"timer","address":"0x0","id":9,"name":null,
+        "spawned_at":null,"for_ns":30000000}],"places":[]}],
+        "queues":[{"number":2,"name":"oven","depth":1,"capacity":0,"sent":null,"handled":1,
+        "dropped":0,"workers":1,"busy":0,"closed":true}]}}"#;
+
+    fn screen(state: &mut State, width: u16, height: u16) -> Vec<String> {
+        let mut seen = Seen::default();
+        match parse(FRAME.as_bytes()) {
+            Ok(Answer::Frame(frame)) => seen.add(*frame),
+            other => panic!("{other:?}"),
+        }
+        let mut terminal = Terminal::new(TestBackend::new(width, height)).expect("a backend");
+        terminal.draw(|frame| draw(frame, &seen, state)).expect("drawn");
+        let buffer = terminal.backend().buffer();
+        (0..height).map(|y| visible(buffer, y).trim_end().to_owned()).collect()
+    }
+
+    #[test]
+    fn it_fits_any_terminal() {
+        for width in [1, 7, 20, 40, 80, 120, 200] {
+            for height in [1, 2, 5, 12, 40] {
+                for state in [
+                    State::default(),
+                    State { help: true, ..State::default() },
+                    State { only: Some(Section::Queues), top: 999, ..State::default() },
+                    State { typing: true, ..State::default() },
+                ] {
+                    screen(&mut state.clone(), width, height);
+                }
+            }
+        }
+        let wide = screen(&mut State::default(), 120, 20).join("\n");
+        for part in [
+            "bakery (7)",
+            "not known, a worker was stopped",
+            "baker 漢字",
+            "1.5 s",
+            "src/main.rs:7:9",
+            "task 9",
+            "timer",
+            "oven (closed)",
+        ] {
+            assert!(wide.contains(part), "no `{part}`: {wide}");
+        }
+        let narrow = screen(&mut State::default(), 20, 40).join("\n");
+        assert!(narrow.contains("workers: 1") && narrow.contains("task 9"), "{narrow}");
+    }
+
+    #[test]
+    fn a_section_alone_scrolls_to_its_end_and_no_further() {
+        let mut state = State { only: Some(Section::Workers), top: 999, ..State::default() };
+        let lines = screen(&mut state, 80, 20);
+        assert_eq!(state.top, 0);
+        assert!(lines.iter().any(|line| line.contains("workers: 1")), "{lines:?}");
+    }
+}
