@@ -7,6 +7,8 @@ mod common;
 mod picture;
 #[path = "common/pty.rs"]
 mod pty;
+#[path = "common/svg.rs"]
+mod svg;
 
 use pty::{OnTerminal, ended};
 use rustix::process::{Pid, Signal, kill_process};
@@ -62,7 +64,7 @@ fn drawn() -> String {
         view.press(keys);
         thread::sleep(Duration::from_secs(seconds));
     }
-    let picture = || picture::svg(view.screen.lock().expect("not poisoned").screen());
+    let picture = || svg::svg(view.screen.lock().expect("not poisoned").screen(), "flow");
     let next = || {
         thread::sleep(Duration::from_millis(100));
         picture()

@@ -7,13 +7,18 @@ mod common;
 mod fake;
 #[path = "common/pty.rs"]
 mod pty;
+#[path = "common/svg.rs"]
+mod svg;
 
 use fake::{Folder, frame};
 use pty::{OnTerminal, ended};
 use std::fs;
-use std::process::Stdio;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
 
 const SIZE: (u16, u16) = (40, 100);
 
@@ -43,7 +48,7 @@ fn it_shows_and_takes_keys() {
         "queues: 1",
     ]);
     // What waits for long brings a report, and with it who holds what.
-    view.until(&["held by", "task 8", "deadlock: task 7", "all blocked, no timer pending"]);
+    view.until(&["last held by", "task 8", "deadlock: task 7", "all blocked, no timer pending"]);
     view.press("s");
     view.until(&["waits: 2, by name", "waits by name"]);
     view.press("1");
@@ -149,4 +154,49 @@ fn a_dumb_terminal_is_none() {
     assert_eq!(ended(&mut child).code(), Some(2));
     let errors = std::io::read_to_string(child.stderr.take().expect("a pipe")).expect("UTF-8");
     assert!(errors.contains("there is no terminal to show the program on"), "{errors}");
+}
+
+fn guides_picture() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../sateen/src/guide/top.svg")
+}
+
+/// With `SATEEN_DRAW` set, which `scripts/pictures top` does, it is drawn first.
+#[test]
+fn the_picture_in_the_guide_shows_a_program() {
+    if let Some(program) = std::env::var_os("SATEEN_DRAW") {
+        fs::write(guides_picture(), drawn(Path::new(&program))).expect("the guide can be written");
+    }
+    let svg = fs::read_to_string(guides_picture()).expect("the guide has the picture");
+    for part in
+        ["workers: ", "waits: ", "locks: 1", "kitchen", "baker", "night watch", "deadlock: "]
+    {
+        assert!(svg.contains(part), "no `{part}`");
+    }
+}
+
+/// A screen of the example `inspect`.
+fn drawn(program: &Path) -> String {
+    let folder = Folder::new();
+    let mut child = Command::new(program)
+        .arg("30")
+        .env("XDG_RUNTIME_DIR", folder.path())
+        .spawn()
+        .expect("the program starts");
+    thread::sleep(Duration::from_secs(6));
+    let mut view = show(&folder, &["inspect"], &[("NO_COLOR", "")], (42, 110));
+    view.until(&["deadlock: ", "last held by"]);
+    // Its bars grow.
+    thread::sleep(Duration::from_secs(8));
+    let is_whole =
+        |svg: &String| ["baker", "deadlock: ", "last held by"].iter().all(|it| svg.contains(it));
+    let picture = || {
+        thread::sleep(Duration::from_millis(50));
+        svg::svg(view.screen.lock().expect("not poisoned").screen(), "top")
+    };
+    let svg = (0..100).map(|_| picture()).find(is_whole).expect("a screen with all of it");
+    view.press("q");
+    assert!(view.end().0.success());
+    child.kill().expect("killed");
+    child.wait().expect("ended");
+    svg
 }

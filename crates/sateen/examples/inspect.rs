@@ -1,11 +1,12 @@
-//! A program to look at with `sateen top`. It serves orders at a rate, counts under one lock, and
-//! computes, until the time is up that its argument says in seconds (10 by default).
+//! A program to look at with `sateen top`. It serves orders at a rate, counts under one lock,
+//! computes, and has two tasks in a deadlock, until the time is up that its argument says in seconds
+//! (10 by default).
 //!
 //! `cargo run --release -p sateen --features inspect --example inspect -- 60`, and in another
 //! terminal `cargo run --release -- top inspect`.
 
 use sateen::flow::{Rate, WorkerQueue};
-use sateen::sync::{Event, Mutex};
+use sateen::sync::{Barrier, Event, Mutex};
 use sateen::{Runtime, Spawn, par_for};
 use std::error::Error;
 use std::hint::black_box;
@@ -46,11 +47,24 @@ fn main() -> Result<(), Box<dyn Error>> {
     let waits = Arc::clone(&evening);
     drop(runtime.spawn_with(Spawn::new().name("night watch"), move || waits.wait()));
 
+    // Two cooks want both knives, and each has taken one.
+    let knives = [(); 2].map(|()| Arc::new(Mutex::new(())));
+    let both = Arc::new(Barrier::new(2));
+    let cooks = [("cook A", 0), ("cook B", 1)].map(|(name, first)| {
+        let (mine, other) = (Arc::clone(&knives[first]), Arc::clone(&knives[1 - first]));
+        let both = Arc::clone(&both);
+        runtime.spawn_with(Spawn::new().name(name), move || {
+            let _mine = mine.lock();
+            both.wait();
+            let _other = other.lock();
+        })
+    });
+
     // And there is work to do.
     let busy = Arc::clone(&over);
     let baker = runtime.spawn_with(Spawn::new().name("baker"), move || {
         while !busy.load(Ordering::Relaxed) {
-            par_for(0..200_000, |i| _ = black_box(i * i));
+            par_for(0..20_000_000, |i| _ = black_box(i * i));
             sateen::sleep(Duration::from_millis(3));
         }
     });
@@ -65,6 +79,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     over.store(true, Ordering::Relaxed);
     evening.set();
+    // Nothing else ends that.
+    cooks.iter().for_each(|cook| cook.cancel());
     kitchen.abort();
     baker.join()?;
     println!("{order} orders, {} paid", till.lock());

@@ -43,6 +43,7 @@
 //! | to see what waits for what | [`Runtime::report`] |
 //! | to see how busy the workers are, for dashboards | [`Runtime::metrics`] |
 //! | to see what ran where and when | feature `trace`; see [the guide](guide::see_it_run) |
+//! | to look at a program that runs, or hangs | feature `inspect`, and `sateen top` |
 //!
 //! # What to know first
 //!
@@ -68,6 +69,7 @@
 //! | `asan` | AddressSanitizer knows the stacks of tasks, in programs that are built with it |
 //! | `tracing` | spans of the crate `tracing` follow tasks; see [the guide](guide::see_it_run) |
 //! | `trace` | traces for Perfetto: `Runtime::trace`, or `SATEEN_TRACE=file` |
+//! | `inspect` | `sateen top` looks at the program: `SATEEN_INSPECT=1`; see [the guide](guide::see_it_run) |
 //! | `study` | items that exist only to be measured beside others; nothing is promised for them |
 //!
 //! # For those who change it

@@ -280,7 +280,7 @@ fn waits(frame: &Frame, seen: &Seen, wish: &Wish, width: usize) -> Vec<Line<'sta
         Column::number("for", 0),
         Column::text("who", 0, 8),
         Column::text("waits for", 4, 16),
-        Column::text("held by", 5, 10),
+        Column::text("last held by", 5, 12),
         Column::number("worker", 8),
         Column::text("spawned at", 7, 12),
     ];
@@ -327,7 +327,7 @@ fn locks(frame: &Frame, seen: &Seen, wish: &Wish, width: usize) -> Vec<Line<'sta
         Column::number("waiters", 0),
         Column::text("what", 0, 16),
         Column::number("longest", 3),
-        Column::text("held by", 5, 10),
+        Column::text("last held by", 5, 12),
         Column::number("runtime", 8),
     ];
     let (all, several) = runtimes(frame);

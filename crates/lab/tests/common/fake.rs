@@ -5,6 +5,7 @@
 use crate::common::sateen;
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
+use std::os::unix::fs::DirBuilderExt;
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -16,7 +17,8 @@ pub(crate) struct Folder(tempfile::TempDir);
 impl Folder {
     pub(crate) fn new() -> Self {
         let folder = tempfile::tempdir().expect("a folder");
-        fs::create_dir(folder.path().join("sateen")).expect("made");
+        let private = fs::DirBuilder::new().mode(0o700).create(folder.path().join("sateen"));
+        private.expect("made");
         Self(folder)
     }
 

@@ -13,7 +13,7 @@
 //! | [`graphs`] | tasks that depend on each other |
 //! | [`choosing`] | which lock, which counter, which pool |
 //! | [`tuning`] | settings, and what a runtime says of itself |
-//! | [`see_it_run`] | metrics, traces, and log lines with their tasks |
+//! | [`see_it_run`] | metrics, a view from outside, traces, and log lines with their tasks |
 //! | [`corner_cases`] | waits while unwinding, wakers of your own, `fork` |
 
 #[doc = include_str!("start.md")]
@@ -46,6 +46,7 @@ pub mod choosing {}
 pub mod tuning {}
 
 #[doc = include_str!("see_it_run.md")]
+#[doc = include_str!("top.svg")]
 pub mod see_it_run {}
 
 #[doc = include_str!("corner_cases.md")]
