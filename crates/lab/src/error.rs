@@ -14,6 +14,7 @@ pub(crate) enum Error {
     /// Results cannot be written: the disk is full, or the terminal is gone: exit 4.
     Output(String),
     /// The program that `top` looks at has ended, or makes no sense: exit 5.
+    #[cfg_attr(not(unix), allow(dead_code))]
     Lost(String),
     /// The reader of standard output has gone away, as in `sateen list | head`. That is no error,
     /// so nothing is said: exit 0.

@@ -10,7 +10,6 @@ use crate::builder::Builder;
 use crate::context;
 use crate::entry::Entry;
 use crate::fiber::Suspend;
-use crate::inspect;
 use crate::join_stack::Job;
 use crate::metrics::{Doing, Metrics};
 use crate::panic_count::Hidden;
@@ -79,7 +78,7 @@ pub struct CurrentThread {
     asleep: Cell<bool>,
     naps: Cell<u32>,
     _signals: Option<SignalStack>,
-    _listed: inspect::Listed,
+    _listed: crate::inspect::Listed,
     not_send: PhantomData<*const ()>,
 }
 
@@ -104,7 +103,7 @@ impl crate::Runtime {
 }
 
 impl CurrentThread {
-    pub(crate) fn new(shared: Arc<Shared>, listed: inspect::Listed) -> Self {
+    pub(crate) fn new(shared: Arc<Shared>, listed: crate::inspect::Listed) -> Self {
         // SAFETY: the calling thread is the worker.
         let worker = unsafe { shared.workers[0].owner() };
         worker.set_shared(Some(Arc::clone(&shared)));

@@ -53,7 +53,7 @@ fn skynet_by_fork_and_by_spawn() {
 fn forks_of_all_sizes() {
     at_all_counts(|rt| {
         rt.install(|| {
-            assert_eq!(fork::<fn() -> u8, u8, 0>([]), []);
+            assert_eq!(fork::<fn() -> u8, u8, 0>([]), [0_u8; 0]);
             assert_eq!(fork([|| 1]), [1]);
             let texts = fork(["a", "b", "c"].map(|s| move || s.to_owned()));
             assert_eq!(texts, ["a", "b", "c"]);

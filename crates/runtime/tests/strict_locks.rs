@@ -394,7 +394,7 @@ fn readers_and_writers_that_sleep() {
                 assert_eq!(*total, before);
             }
         });
-        assert_eq!(*total.read().unwrap(), (0..100).step_by(5).sum());
+        assert_eq!(*total.read().unwrap(), (0..100).step_by(5).sum::<i32>());
     });
 }
 

@@ -19,6 +19,13 @@ mod variance_of_traces {
     }
 }
 
+#[cfg(all(feature = "inspect", unix))]
+mod variance_of_looks {
+    sateen_base::variance! {
+        covariant QueueLook<'a> = sateen_runtime::inspect::QueueLook<'a>;
+    }
+}
+
 #[cfg(not(doctest))]
 mod auto_traits {
     sateen_base::auto_traits! {

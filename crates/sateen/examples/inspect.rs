@@ -1,6 +1,5 @@
 //! A program to look at with `sateen top`. It serves orders at a rate, counts under one lock,
-//! computes, and has two tasks in a deadlock, until the time is up that its argument says in seconds
-//! (10 by default).
+//! computes, and has two tasks in a deadlock. It ends after as many seconds as its argument says.
 //!
 //! `cargo run --release -p sateen --features inspect --example inspect -- 60`, and in another
 //! terminal `cargo run --release -- top inspect`.

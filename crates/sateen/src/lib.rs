@@ -69,7 +69,7 @@
 //! | `asan` | AddressSanitizer knows the stacks of tasks, in programs that are built with it |
 //! | `tracing` | spans of the crate `tracing` follow tasks; see [the guide](guide::see_it_run) |
 //! | `trace` | traces for Perfetto: `Runtime::trace`, or `SATEEN_TRACE=file` |
-//! | `inspect` | `sateen top` looks at the program: `SATEEN_INSPECT=1`; see [the guide](guide::see_it_run) |
+//! | `inspect` | `sateen top` can look at the program: `SATEEN_INSPECT=1` |
 //! | `study` | items that exist only to be measured beside others; nothing is promised for them |
 //!
 //! # For those who change it

@@ -90,8 +90,8 @@ fn tasks_select() {
             even += evens.iter().sum::<i32>();
             odd += odds.iter().sum::<i32>();
             let (sent_even, sent_odd) = sending.join().unwrap();
-            assert_eq!(even, (0..sent_even).step_by(2).sum());
-            assert_eq!(odd, (1..sent_odd).step_by(2).sum());
+            assert_eq!(even, (0..sent_even).step_by(2).sum::<i32>());
+            assert_eq!(odd, (1..sent_odd).step_by(2).sum::<i32>());
             (even, odd)
         });
         assert!(evens > 0 && odds > 0);

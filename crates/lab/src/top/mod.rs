@@ -26,6 +26,7 @@ use crate::values::{one_of, seconds, whole};
 use std::time::Duration;
 
 #[derive(Debug, clap::Args)]
+#[cfg_attr(not(unix), allow(dead_code))]
 #[command(after_help = "\
 Examples:
   sateen top                           # which programs can be looked at

@@ -88,8 +88,8 @@ impl Folder {
     }
 }
 
-const REPORT: &str = r#"{"version":1,"report":{"runtimes":[{"number":1,"text":"2 fibers\n  one",
-"deadlocks":["deadlock: task 7 \"\u001b[31mred\" waits for mutex 0x10 held by task 8, which waits"],
+const REPORT: &str = r#"{"version":1,"report":{"runtimes":[{"number":1,
+"text":"2 fibers\n  one","deadlocks":["deadlock: task 7 \"\u001b[31mred\" waits for mutex 0x10"],
 "blocked":"all blocked, no timer pending","busy":0,"held":[{"address":"0x10","by":"task 8"}]}]}}"#;
 
 /// A frame of a program with everything in it. The text is in many places.
@@ -99,7 +99,8 @@ pub(crate) fn frame(text: &str) -> String {
         format!(
             r#"{{"index":{index},"doing":"works","busy_ns":9,"idle_ns":1,"asleep_ns":0,"started":1,
             "ended":3,"taken":4,"steals":0,"queued":2,"pinned":1,"ready":0,"suspended":2,
-            "runs":{{"id":5,"name":{text},"spawned_at":"src/a/b/main.rs:3:4","for_ns":2500000000}}}}"#
+            "runs":{{"id":5,"name":{text},
+            "spawned_at":"src/a/b/main.rs:3:4","for_ns":2500000000}}}}"#
         )
     };
     let wait = |id: u32| {

@@ -7,14 +7,15 @@
 use super::frame::QueueLook;
 use crate::shared::Shared;
 use sateen_base::os::PerProcess;
-use sateen_base::prim::{Arc, AtomicU64, Ordering};
+use sateen_base::prim::time::Duration;
+use sateen_base::prim::{Arc, AtomicU64, Ordering, thread};
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 
 /// How often a lock is tried, with a pause after each time. Locks that are tried are held for some
 /// microseconds, if their holder is not stopped.
 const TRIES: u32 = 40;
 /// After some tries, the holder is given a core.
-const PAUSE: std::time::Duration = std::time::Duration::from_micros(50);
+const PAUSE: Duration = Duration::from_micros(50);
 
 /// A worker queue, to those who look at it.
 pub trait Queue: Send + Sync {
@@ -88,7 +89,7 @@ pub fn patiently<R>(mut attempt: impl FnMut() -> Option<R>) -> Option<R> {
         if let Some(result) = attempt() {
             return Some(result);
         }
-        std::thread::sleep(PAUSE);
+        thread::sleep(PAUSE);
     }
     None
 }

@@ -8,14 +8,14 @@ use super::place;
 use super::registry::Registry;
 use sateen_base::os::{self, PerProcess};
 use sateen_base::prim::time::{Duration, Instant};
+use sateen_base::prim::{Arc, thread};
 use serde::Deserialize;
 use std::borrow::Cow;
 use std::io::{self, ErrorKind, Read, Write};
 use std::os::fd::AsRawFd;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::PathBuf;
-use std::sync::{Arc, OnceLock};
-use std::thread;
+use std::sync::OnceLock;
 
 /// The most connections at once.
 const CLIENTS: usize = 8;

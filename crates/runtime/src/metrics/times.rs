@@ -40,7 +40,7 @@ impl Times {
     }
 
     /// What the worker does now, for another thread.
-    #[cfg(any(feature = "trace", feature = "inspect"))]
+    #[cfg(any(feature = "trace", all(feature = "inspect", unix)))]
     pub(crate) fn doing(&self) -> Doing {
         let all = [Doing::Work, Doing::Search, Doing::Sleep];
         let now = all.into_iter().find(|&what| self.0[what as usize].is_present());
@@ -85,7 +85,7 @@ impl Span {
         self.0.store(word.wrapping_add(now << 1), Ordering::Relaxed);
     }
 
-    #[cfg(any(feature = "trace", feature = "inspect"))]
+    #[cfg(any(feature = "trace", all(feature = "inspect", unix)))]
     fn is_present(&self) -> bool {
         self.0.load(Ordering::Relaxed) & Self::INSIDE != 0
     }
