@@ -50,6 +50,9 @@ mod rows;
 mod spin;
 #[cfg_attr(not(feature = "std"), path = "no_thread_number.rs")]
 pub mod thread_number;
+#[cfg(feature = "trace")]
+#[doc(hidden)]
+pub mod trace;
 #[cfg(feature = "std")]
 pub mod tsc;
 pub mod unwind;

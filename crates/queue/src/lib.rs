@@ -27,6 +27,7 @@ pub mod mpmc;
 mod prim;
 mod spin_limit;
 pub mod spsc;
+mod trace;
 
 pub use compat::{ArrayQueue, SegQueue};
 pub use error::{PopError, PushError};

@@ -272,6 +272,13 @@ impl Os for Linux {
         unix::process_cpu_time()
     }
 
+    fn thread_name() -> [u8; 16] {
+        let mut name = [0; 16];
+        // SAFETY: the kernel writes 16 bytes at most.
+        unsafe { libc::prctl(libc::PR_GET_NAME, name.as_mut_ptr()) };
+        name
+    }
+
     fn thread_clock() -> Option<i32> {
         let mut clock = 0;
         // SAFETY: the calling thread runs, and `clock` is a valid place for the answer.

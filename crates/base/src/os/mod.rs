@@ -138,6 +138,10 @@ trait Os {
     }
     /// CPU time this process has used so far.
     fn process_cpu_time() -> Option<Duration>;
+    /// The name of the calling thread as the system knows it; its first byte is 0 if there is none.
+    fn thread_name() -> [u8; 16] {
+        [0; 16]
+    }
     /// See [`ThreadClock::current`].
     fn thread_clock() -> Option<i32> {
         None
@@ -282,6 +286,15 @@ impl ThreadClock {
     pub fn thread_sleeps(self) -> bool {
         Host::thread_sleeps(self.0)
     }
+}
+
+/// The calling thread's name as the system knows it: 15 bytes at most, then zeros. Zeros where the
+/// system has none. It works at any time of the thread's life.
+///
+/// # Cost
+/// A system call.
+pub fn thread_name() -> [u8; 16] {
+    Host::thread_name()
 }
 
 /// About how many more threads the process can have, where the system has a limit that threads hit

@@ -72,6 +72,7 @@ pub use select::{Select, SelectedOperation};
 pub use sender::Sender;
 
 use crate::mpmc::{Bounded, Unbounded};
+use crate::trace::Traced;
 use buffered::Buffered;
 use clock::Clock;
 use counted::halves;
@@ -107,7 +108,9 @@ pub fn bounded<T>(capacity: usize) -> (Sender<T>, Receiver<T>) {
         let (tx, rx) = halves(Zero::new());
         return (Sender { flavor: TxFlavor::Zero(tx) }, Receiver { flavor: RxFlavor::Zero(rx) });
     }
-    let (tx, rx) = halves(Buffered::new(Bounded::new(capacity)));
+    let mut queue = Bounded::new(capacity);
+    queue.traced = Traced::YES;
+    let (tx, rx) = halves(Buffered::new(queue));
     (Sender { flavor: TxFlavor::Bounded(tx) }, Receiver { flavor: RxFlavor::Bounded(rx) })
 }
 
@@ -121,7 +124,9 @@ pub fn bounded<T>(capacity: usize) -> (Sender<T>, Receiver<T>) {
 /// assert_eq!(receiver.try_iter().count(), 1000);
 /// ```
 pub fn unbounded<T>() -> (Sender<T>, Receiver<T>) {
-    let (tx, rx) = halves(Buffered::new(Unbounded::new()));
+    let mut queue = Unbounded::new();
+    queue.traced = Traced::YES;
+    let (tx, rx) = halves(Buffered::new(queue));
     (Sender { flavor: TxFlavor::Unbounded(tx) }, Receiver { flavor: RxFlavor::Unbounded(rx) })
 }
 

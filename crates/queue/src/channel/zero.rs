@@ -6,6 +6,7 @@ use super::error::{TryRecvError, TrySendError};
 use super::meeting::{List, Meeting, Phase, drop_waker};
 use super::token::Reservation;
 use super::wait::{Queued, Wait};
+use crate::trace::Traced;
 use sateen_base::canary;
 use sateen_base::unwind::{FirstPanic, run_and_discard, run_to_end};
 use sateen_base::{RawSpinLock, SpinLock};
@@ -83,6 +84,7 @@ impl<T> Zero<T> {
         let Some(receiver) = state.receivers.claim_first(None) else {
             return Err(TrySendError::Full(item));
         };
+        Traced::YES.sent(Arc::as_ptr(&receiver));
         // SAFETY: the lock is held.
         let waker = unsafe {
             receiver.with(|m| {
@@ -114,6 +116,7 @@ impl<T> Zero<T> {
         drop(state);
         match item {
             Some(item) => {
+                Traced::YES.received(Arc::as_ptr(&sender));
                 sender.wake(waker);
                 Ok(Taken::Item(item))
             }
@@ -129,13 +132,16 @@ impl<T> Zero<T> {
     /// Lists `meeting`, unless a peer is there or all peers are gone; returns whether it is listed.
     pub(super) fn enlist(&self, meeting: &Arc<Meeting<T>>, sender: bool) -> bool {
         let mut state = self.state.lock();
-        // SAFETY: the lock is held; only the case is read.
-        let case = unsafe { meeting.with(|m| m.case.clone()) };
+        // SAFETY: the lock is held; nothing is changed.
+        let (case, has_item) = unsafe { meeting.with(|m| (m.case.clone(), m.item.is_some())) };
         let me = case.as_ref().map(|case| &case.selection);
         let gone = if sender { state.receivers_gone } else { state.senders_gone };
         let look = !canary!("channel_meeting_unseen");
         if gone || (look && state.list(!sender).has_open(me)) {
             return false;
+        }
+        if has_item {
+            Traced::YES.sent(Arc::as_ptr(meeting));
         }
         // SAFETY: the lock is held; the meeting is new, or out of its list.
         unsafe { state.list(sender).push(meeting.clone(), false) };
@@ -172,6 +178,9 @@ impl<T> Zero<T> {
                 })
             };
             drop(state);
+            if let Some(Progress::Done(Some(_))) = progress {
+                Traced::YES.received(meeting);
+            }
             // Wakers are cloned and dropped without the lock.
             drop_waker(old);
             match progress {
@@ -282,6 +291,9 @@ impl<T> Zero<T> {
                 return false;
             }
             let listed = state.matched.unlink(&**meeting);
+            if item.is_some() {
+                Traced::YES.sent(Arc::as_ptr(meeting));
+            }
             let waker = meeting.with(|m| {
                 (m.phase, m.item) = (Phase::Done, item.take());
                 m.waker.take()

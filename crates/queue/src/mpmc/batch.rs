@@ -3,6 +3,7 @@
 use super::claim::Claim;
 use super::segment::Segment;
 use super::unbounded::Unbounded;
+use crate::trace::Traced;
 use sateen_base::unwind::run_to_end;
 use std::fmt;
 use std::iter::FusedIterator;
@@ -37,7 +38,7 @@ impl<T> Iterator for Batch<'_, T> {
         let offset = self.next;
         self.next += 1;
         // SAFETY: claimed by `pop_batch`, and read once.
-        Some(unsafe { self.segment.read(offset) })
+        Some(unsafe { self.segment.read(offset, Traced::NO) })
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {

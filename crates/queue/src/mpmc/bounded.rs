@@ -18,6 +18,7 @@ use super::block::{Block, Slot};
 use super::position::{Position, Shape};
 use crate::prim::{AtomicU64, Ordering};
 use crate::spin_limit::SpinLimit;
+use crate::trace::Traced;
 use crate::{PopError, PushError, TrustedItems};
 use sateen_base::canary;
 use sateen_base::unwind::run_to_end;
@@ -63,6 +64,7 @@ pub struct Bounded<T> {
     slots: Block<(), T>,
     /// Held while a reservation ends: see the module `reserved`.
     reservations: SpinLock<()>,
+    pub(crate) traced: Traced,
 }
 
 // SAFETY: items move in from one thread and out to another; no two threads share one.
@@ -114,7 +116,8 @@ impl<T> Bounded<T> {
             panic!("no memory for a queue of {capacity} items")
         };
         let reservations = SpinLock::from_raw(RawSpinLock::new(), ());
-        Self { head: end(), tail: end(), shape, slots, reservations }
+        let traced = Traced::NO;
+        Self { head: end(), tail: end(), shape, slots, reservations, traced }
     }
 
     /// Puts `item` in at the back.
@@ -139,6 +142,7 @@ impl<T> Bounded<T> {
             let slot = self.slot(tail);
             if Self::turn(slot) == self.shape.free(tail) {
                 if self.claim(&self.tail, tail, self.shape.next(tail)) {
+                    self.traced.sent(slot);
                     // SAFETY: free, and claimed by this thread.
                     unsafe { Self::fill(slot, self.shape.full(tail), item) };
                     self.fetch(tail, 1, Self::FILL_AHEAD);
@@ -210,6 +214,7 @@ impl<T> Bounded<T> {
                 for index in first..first + most {
                     // SAFETY: a `TrustedItems` has as many as it said.
                     let item = unsafe { items.next().unwrap_unchecked() };
+                    self.traced.sent(self.at(index));
                     // SAFETY: all of them were free, and this thread claimed them.
                     unsafe { Self::fill(self.at(index), full, item) };
                 }
@@ -244,6 +249,7 @@ impl<T> Bounded<T> {
             if Self::turn(slot) == self.shape.full(head) {
                 if self.claim(&self.head, head, self.shape.next(head)) {
                     let free = self.shape.free_after(head);
+                    self.traced.received(slot);
                     // SAFETY: full, and claimed by this thread.
                     let item = unsafe { Self::empty(slot, free) };
                     self.fetch(head, 1, Self::EMPTY_AHEAD);
@@ -314,6 +320,7 @@ impl<T> Bounded<T> {
             for (first, most, position) in self.shape.parts(head, count) {
                 let free = self.shape.free_after(position);
                 for (index, room) in (first..first + most).zip(&mut room) {
+                    self.traced.received(self.at(index));
                     // SAFETY: all of them were full, and this thread claimed them.
                     room.write(unsafe { Self::empty(self.at(index), free) });
                 }

@@ -16,6 +16,7 @@
 use super::block::Block;
 use super::cursor::lap;
 use crate::prim::{AtomicPtr, Ordering};
+use crate::trace::Traced;
 use sateen_base::canary;
 use sateen_base::{Backoff, prefetch_write};
 
@@ -147,15 +148,16 @@ impl<T> Segment<T> {
         !unsafe { self.0.header() }.next.load(Ordering::Relaxed).is_null()
     }
 
-    /// Fills a slot and makes it full.
+    /// Fills a slot and makes it full, and tells `traced` before.
     ///
     /// # Safety
     /// The caller claimed slot `offset` for writing, which keeps the segment live.
     #[inline(always)]
-    pub(super) unsafe fn write(self, offset: usize, item: T) {
+    pub(super) unsafe fn write(self, offset: usize, item: T, traced: Traced) {
         // SAFETY: live by the contract; the claim excludes other writers, and readers wait for
         // FULL.
         let slot = unsafe { self.0.slot(offset) };
+        traced.sent(slot);
         slot.item.with_mut(|at| {
             // SAFETY: as above.
             unsafe { (*at).write(item) };
@@ -172,7 +174,7 @@ impl<T> Segment<T> {
     /// The caller claimed slot `offset` for reading and reads it once, which keeps the segment live
     /// until then.
     #[inline(always)]
-    pub(super) unsafe fn read(self, offset: usize) -> T {
+    pub(super) unsafe fn read(self, offset: usize, traced: Traced) -> T {
         // SAFETY: live by the contract.
         let slot = unsafe { self.0.slot(offset) };
         let mut backoff = Backoff::new();
@@ -182,6 +184,7 @@ impl<T> Segment<T> {
         }
         // SAFETY: FULL says that the item is there; the claim makes this the only read of it.
         let item = slot.item.with(|at| unsafe { (*at).assume_init_read() });
+        traced.received(slot);
         let order = if canary!("queue-taken") { Ordering::Relaxed } else { Ordering::Release };
         // Ordering: Release pairs with the Acquire in `is_used_up`: this read comes before the
         // memory is freed or used again.

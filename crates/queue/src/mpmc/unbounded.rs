@@ -12,6 +12,7 @@ use super::depot::Depot;
 use super::segment::Segment;
 use crate::prim::{AtomicU64, Ordering, const_except_loom};
 use crate::spin_limit::SpinLimit;
+use crate::trace::Traced;
 use crate::{PopError, PushError, TrustedItems};
 use end::{End, Seen};
 use sateen_base::canary;
@@ -73,6 +74,7 @@ pub struct Unbounded<T> {
     tail: CachePadded<End>,
     /// Segments that neither end stands in.
     depot: Depot<T>,
+    pub(crate) traced: Traced,
 }
 
 // SAFETY: items move in from one thread and out to another; no two threads share one.
@@ -126,7 +128,9 @@ impl<T> Unbounded<T> {
             return self.push_slow(item, None);
         }
         // SAFETY: this thread claimed the slot, and so it has the right segment.
-        unsafe { Segment::<T>::from_ptr(segment).unwrap_unchecked().write(offset, item) };
+        unsafe {
+            Segment::<T>::from_ptr(segment).unwrap_unchecked().write(offset, item, self.traced)
+        };
         Ok(())
     }
 
@@ -135,7 +139,7 @@ impl<T> Unbounded<T> {
         match self.claim_back(1, seen) {
             Some(claim) => {
                 // SAFETY: this thread made the claim.
-                unsafe { claim.segment.write(claim.offset, item) };
+                unsafe { claim.segment.write(claim.offset, item, self.traced) };
                 Ok(())
             }
             None => Err(PushError::Closed(item)),
@@ -168,7 +172,7 @@ impl<T> Unbounded<T> {
                 // SAFETY: a `TrustedItems` has as many as it said.
                 let item = unsafe { items.next().unwrap_unchecked() };
                 // SAFETY: this thread made the claim.
-                unsafe { claim.segment.write(offset, item) };
+                unsafe { claim.segment.write(offset, item, self.traced) };
             }
             pushed += claim.slots;
         }
@@ -260,7 +264,7 @@ impl<T> Unbounded<T> {
                 segment.fetch(offset, 1);
                 segment.fetch_next(offset, 1);
             }
-            segment.read(offset)
+            segment.read(offset, self.traced)
         })
     }
 
@@ -288,7 +292,7 @@ impl<T> Unbounded<T> {
         // SAFETY: the slot is claimed, and read once, at last.
         let item = unsafe {
             claim.fetch_ahead();
-            claim.segment.read(claim.offset)
+            claim.segment.read(claim.offset, self.traced)
         };
         self.leave(claim.segment, claim.last);
         Ok(item)
@@ -321,7 +325,7 @@ impl<T> Unbounded<T> {
             let slots = claim.offset..claim.offset + claim.slots;
             for (offset, room) in slots.zip(buf.spare_capacity_mut()) {
                 // SAFETY: the slot is claimed, and read once.
-                room.write(unsafe { claim.segment.read(offset) });
+                room.write(unsafe { claim.segment.read(offset, self.traced) });
             }
             // SAFETY: there was room for all, and that many were written.
             unsafe { buf.set_len(buf.len() + claim.slots) };

@@ -285,11 +285,16 @@ pub(crate) unsafe fn send_home(head: NonNull<Head>) {
 }
 
 /// The calling thread makes the future ready, and is about to queue it.
+///
+/// # Safety
+/// The caller has the future's entry.
 #[inline]
-fn note_woken(task: &Header) {
+unsafe fn note_woken(head: &Head) {
     count_task_woken();
-    task.note_ready();
-    trace::future_woken(task.id.get());
+    head.task.note_ready();
+    // SAFETY: the future does not end before its entry is queued. Until then the workers keep the
+    // runtime.
+    trace::future_woken(unsafe { &*head.home }, head.task.id.get());
 }
 
 /// # Safety
@@ -298,7 +303,7 @@ unsafe fn wake(head: NonNull<Head>) {
     // SAFETY: by the caller's contract; then this thread owns the entry.
     unsafe {
         if head.as_ref().word.wake() {
-            note_woken(&head.as_ref().task);
+            note_woken(head.as_ref());
             enqueue(head);
         }
     }
@@ -402,9 +407,11 @@ pub(crate) unsafe fn poll_queued(worker: &Owner, fiber: &Fiber, head: NonNull<He
             Paused::Idle => return,
             Paused::Again => {
                 // It was woken meanwhile.
-                note_woken(&this.task);
                 // SAFETY: this thread owns the entry.
-                return unsafe { enqueue(head) };
+                return unsafe {
+                    note_woken(this);
+                    enqueue(head)
+                };
             }
             Paused::Abandoned => {}
         }

@@ -1,8 +1,7 @@
 //! From the events of all rings to tracks, slices, arrows and counters.
 //!
-//! The events of all rings are sorted by time. A first pass finds the tasks that get a track of
-//! their own, because they have a name or are suspended, and the arrows whose ends are both there.
-//! The second pass writes.
+//! The events of all rings are sorted by time. A first pass (`known.rs`) finds what must be known
+//! before the second writes.
 //!
 //! | track | slices |
 //! |---|---|
@@ -10,12 +9,13 @@
 //! | task | its name, from start to end; within it `running`, `waits for ..`, `ready` |
 
 use super::event::{self, Kind, split};
+use super::known::{Item, Known, once};
 use super::lane::Lane;
 use super::packets::{Details, Packets};
 use super::state::{Moment, OUTSIDE, Taken};
 use crate::metrics::Doing;
 use sateen_base::tsc;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::io::{self, Write};
 
 /// What a saved trace holds.
@@ -36,22 +36,13 @@ const READY: u64 = 2;
 const SLEEPERS: u64 = 3;
 const FIBERS: u64 = 4;
 const OTHERS: u64 = 5;
+/// The first thread that is no worker.
+const THREADS: u64 = 1 << 32;
 /// Number spaces of tracks and arrows; the spawn arrow of a task has the task's number.
 const OF_TASK: u64 = 1 << 60;
 const ARROW: u64 = 1 << 61;
 const WAKE: u64 = 1 << 62;
-
-/// One event, whose strings are known to be good.
-#[derive(Clone, Copy)]
-struct Item {
-    ticks: u64,
-    ring: u32,
-    small: u32,
-    kind: Kind,
-    fiber: u32,
-    a: u64,
-    b: u64,
-}
+pub(super) const SENT: u64 = 1 << 63;
 
 #[derive(Clone)]
 struct Slice {
@@ -114,6 +105,7 @@ pub(super) fn convert(all: &[Taken], cut: Moment, out: impl Write) -> io::Result
                 track,
                 since,
                 lost,
+                thread: 0,
                 base: doing,
                 asleep: false,
                 fiber: u32::MAX,
@@ -127,6 +119,7 @@ pub(super) fn convert(all: &[Taken], cut: Moment, out: impl Write) -> io::Result
     summary.events = items.len() as u64;
     // Stable: the events of a ring stay in order.
     items.sort_by_key(|item| item.ticks);
+    once(&mut items, &lanes);
     let known = Known::of(&items);
     let packets = Packets::new(out, summary.overwritten > 0);
     let mut converter = Converter {
@@ -136,11 +129,12 @@ pub(super) fn convert(all: &[Taken], cut: Moment, out: impl Write) -> io::Result
         lanes,
         fibers: HashMap::new(),
         tasks: HashMap::new(),
+        threads: HashMap::new(),
         wakes: WAKE,
     };
     converter.describe(all)?;
-    for item in &items {
-        converter.item(item)?;
+    for (index, item) in items.iter().enumerate() {
+        converter.item(item, index)?;
     }
     converter.finish(all, cut)?;
     Ok(summary)
@@ -170,49 +164,6 @@ impl Clock {
     }
 }
 
-/// What the first pass finds.
-struct Known {
-    /// The tasks with a track.
-    tracked: HashSet<u64>,
-    /// The tasks whose spawn and start are both there.
-    arrows: HashSet<u64>,
-}
-
-impl Known {
-    fn of(items: &[Item]) -> Self {
-        let (mut tracked, mut arrows) = (HashSet::new(), HashSet::new());
-        let (mut spawned, mut begun) = (HashSet::new(), HashSet::new());
-        let mut fibers: HashMap<u32, Vec<u64>> = HashMap::new();
-        let mut named: HashSet<u32> = HashSet::new();
-        for item in items {
-            match item.kind {
-                Kind::Name => _ = named.insert(item.ring),
-                Kind::Spawn => _ = spawned.insert(item.a),
-                Kind::Start | Kind::PollStart => {
-                    if begun.insert(item.a) && spawned.contains(&item.a) {
-                        arrows.insert(item.a);
-                    }
-                    if named.remove(&item.ring) {
-                        tracked.insert(item.a);
-                    }
-                    fibers.entry(item.fiber).or_default().push(item.a);
-                }
-                Kind::SliceStart => _ = named.remove(&item.ring),
-                Kind::End => _ = fibers.entry(item.fiber).or_default().pop(),
-                Kind::PollEnd => {
-                    fibers.entry(item.fiber).or_default().pop();
-                    if item.small == 0 {
-                        tracked.insert(item.a);
-                    }
-                }
-                Kind::Suspend => tracked.extend(fibers.entry(item.fiber).or_default().iter()),
-                _ => {}
-            }
-        }
-        Self { tracked, arrows }
-    }
-}
-
 struct Converter<W> {
     packets: Packets<W>,
     clock: Clock,
@@ -220,6 +171,8 @@ struct Converter<W> {
     lanes: Vec<Lane>,
     fibers: HashMap<u32, OnFiber>,
     tasks: HashMap<u64, OnTrack>,
+    /// The tracks of threads that are no workers: by the runtime's, the number and the name.
+    threads: HashMap<(u64, u32, [u64; 2]), u64>,
     /// The last arrow of a wake-up.
     wakes: u64,
 }
@@ -269,10 +222,18 @@ impl<W: Write> Converter<W> {
         Ok(())
     }
 
-    fn item(&mut self, item: &Item) -> io::Result<()> {
+    fn item(&mut self, item: &Item, index: usize) -> io::Result<()> {
         let at = self.clock.nanos(item.ticks);
+        if item.kind == Kind::Thread {
+            let thread = self.thread(item)?;
+            self.lanes[item.ring as usize].thread = thread;
+            return Ok(());
+        }
         let lane = &mut self.lanes[item.ring as usize];
-        let track = lane.track;
+        let track = match std::mem::take(&mut lane.thread) {
+            0 => lane.track,
+            thread => thread,
+        };
         let instant = |category| Details { category, ..Details::default() };
         match item.kind {
             Kind::Name => event::add_piece(&mut lane.name, item.small, item.a, item.b),
@@ -348,6 +309,15 @@ impl<W: Write> Converter<W> {
                 let details = Details { from_here: ARROW | item.a, ..instant("send") };
                 self.packets.instant(at, track, kind, details)?;
             }
+            Kind::Send | Kind::Receive => {
+                let arrow = self.known.sent.get(&index).copied().unwrap_or(0);
+                let sends = item.kind == Kind::Send;
+                let (name, from_here, to_here) =
+                    if sends { ("send", arrow, 0) } else { ("receive", 0, arrow) };
+                let details = Details { from_here, to_here, ..instant("channel") };
+                self.packets.instant(at, track, name, details)?;
+            }
+            Kind::Thread => {}
             Kind::Turn => {
                 let was_asleep = lane.asleep;
                 lane.turn(&mut self.packets, at, Doing::of_number(item.b))?;
@@ -374,6 +344,27 @@ impl<W: Write> Converter<W> {
             }
         }
         Ok(())
+    }
+
+    /// The track of a thread that is no worker.
+    fn thread(&mut self, item: &Item) -> io::Result<u64> {
+        let lane = &self.lanes[item.ring as usize];
+        let key = (lane.runtime, item.small, [item.a, item.b]);
+        if let Some(&track) = self.threads.get(&key) {
+            return Ok(track);
+        }
+        let track = lane.runtime | (THREADS + self.threads.len() as u64);
+        let bytes = [item.a.to_le_bytes(), item.b.to_le_bytes()].concat();
+        let name = String::from_utf8_lossy(&bytes);
+        let name = name.trim_end_matches('\0');
+        let number = item.small;
+        let name = match name.is_empty() {
+            true => format!("thread {number}"),
+            false => format!("thread {number}: {name}"),
+        };
+        self.packets.named(track, lane.track, name)?;
+        self.threads.insert(key, track);
+        Ok(track)
     }
 
     fn of_runtime(&self, runtime: u64, read: impl Fn(&Lane) -> u64) -> u64 {

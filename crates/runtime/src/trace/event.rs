@@ -78,9 +78,19 @@ kinds! {
     SliceEnd,
     /// An arrow begins (arrow, a string for its kind).
     ArrowStart,
+    /// An item of a channel is sent (the place by way of which it goes).
+    Send,
+    /// It is received (that place).
+    Receive,
+    /// The next event of the ring is one of this thread, which is no worker (its name as the system
+    /// knows it, zeros behind). The small number is the thread's.
+    Thread,
     /// What waits (queued and ready, stacks and suspended; 32 bits each).
     Sample,
 }
+
+/// No fiber in particular.
+pub(crate) const NONE: u32 = u32::MAX;
 
 /// The second word.
 #[inline(always)]

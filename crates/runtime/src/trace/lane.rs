@@ -11,6 +11,8 @@ pub(super) struct Lane {
     pub(super) track: u64,
     pub(super) since: u64,
     pub(super) lost: u64,
+    /// The track of the thread whose event comes next, if it is no worker.
+    pub(super) thread: u64,
     /// The outer slice: none, `working` or `idle`.
     pub(super) base: Doing,
     pub(super) asleep: bool,

@@ -6,8 +6,10 @@
 //! | `event.rs` | events as words |
 //! | `../trace_ring.rs` | the ring of a worker, which one thread writes and any thread copies |
 //! | `state.rs` | a runtime's rings; starting and stopping |
+//! | `outside.rs` | the ring of threads that are no workers |
 //! | `save.rs` | what users call |
 //! | `convert.rs` | from events to tracks, slices, arrows and counters |
+//! | `known.rs` | its first pass |
 //! | `lane.rs` | a worker's track |
 //! | `packets.rs`, `format.rs` | Perfetto's encoding |
 //! | `env.rs` | `SATEEN_TRACE`: from the start of the program to its end, however it ends |
@@ -22,11 +24,15 @@ mod event;
 #[doc(hidden)]
 pub mod format;
 #[cfg(feature = "trace")]
+mod known;
+#[cfg(feature = "trace")]
 mod lane;
 #[cfg(not(feature = "trace"))]
 mod off;
 #[cfg(feature = "trace")]
 mod on;
+#[cfg(feature = "trace")]
+mod outside;
 #[cfg(feature = "trace")]
 mod packets;
 #[cfg(feature = "trace")]

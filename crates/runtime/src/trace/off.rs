@@ -59,7 +59,7 @@ pub(crate) fn resumed(_: &Fiber) {}
 pub(crate) fn woken(_: &Shared, _: &Fiber) {}
 
 #[inline(always)]
-pub(crate) fn future_woken(_: u64) {}
+pub(crate) fn future_woken(_: &Shared, _: u64) {}
 
 #[inline(always)]
 pub(crate) fn stole_task(_: &Worker, _: usize) {}

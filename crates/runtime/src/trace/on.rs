@@ -1,10 +1,11 @@
 //! What the runtime tells its trace: one function for each thing that happens.
 //!
 //! Each is called by the thread that it happens on. A worker writes into its ring; other threads
-//! share one, under a lock. In a build without the feature the same functions are empty (`off.rs`).
+//! share one, under a lock (`outside.rs`). In a build without the feature the same functions are
+//! empty (`off.rs`).
 
-use super::event::{Kind, head, pack, pack_place, pieces};
-use super::state;
+use super::event::{Kind, NONE, head, pack, pack_place, pieces};
+use super::{outside, state};
 use crate::context;
 use crate::fiber::Fiber;
 use crate::metrics::Doing;
@@ -12,6 +13,7 @@ use crate::shared::Shared;
 use crate::task::Header;
 use crate::trace_ring::Ring;
 use crate::worker::{Owner, Worker};
+use sateen_base::trace::Told;
 use sateen_base::tsc;
 use std::ptr;
 use std::sync::Arc;
@@ -34,9 +36,6 @@ impl Traces {
     }
 }
 
-/// No fiber in particular.
-const NONE: u32 = u32::MAX;
-
 #[inline(always)]
 fn write(ring: &Ring, kind: Kind, small: u32, fiber: u32, a: u64, b: u64) {
     ring.write([tsc::now(), head(kind, small, fiber), a, b]);
@@ -54,7 +53,7 @@ fn at(worker: &Worker, kind: Kind, fiber: u32, a: u64, b: u64) {
 fn here(shared: &Shared, kind: Kind, fiber: u32, a: u64, b: u64) {
     match context::thread_owner() {
         Some(owner) => at(owner, kind, fiber, a, b),
-        None => shared.traces.state().write_outside([tsc::now(), head(kind, 0, fiber), a, b]),
+        None => shared.traces.state().outside().write(|| [tsc::now(), head(kind, 0, fiber), a, b]),
     }
 }
 
@@ -156,10 +155,21 @@ pub(crate) fn woken(shared: &Shared, fiber: &Fiber) {
 
 /// The future is about to be queued again.
 #[inline]
-pub(crate) fn future_woken(task: u64) {
-    // (Of a thread that is no worker only the next poll tells.)
-    if let Some(owner) = context::thread_owner() {
-        at(owner, Kind::WakeFuture, NONE, task, 0);
+pub(crate) fn future_woken(shared: &Shared, task: u64) {
+    here(shared, Kind::WakeFuture, NONE, task, 0);
+}
+
+/// A channel sends or receives an item by way of `address`. Listens to `sateen_base::trace` while
+/// a trace runs.
+pub(super) fn told(what: Told, address: usize) {
+    let kind = match what {
+        Told::Sent => Kind::Send,
+        Told::Received => Kind::Receive,
+    };
+    match context::thread_owner() {
+        Some(owner) => at(owner, kind, NONE, address as u64, 0),
+        // A thread of no runtime: it is of all of them.
+        None => outside::write_to_all([tsc::now(), head(kind, 0, NONE), address as u64, 0]),
     }
 }
 
@@ -262,10 +272,10 @@ pub fn is_running() -> bool {
 }
 
 /// Begins an arrow, which a [`slice`] with the same number ends. Returns the number; 0 if no trace
-/// is taken here.
+/// is taken.
 #[inline]
 pub fn arrow(kind: &'static str) -> u64 {
-    let Some(owner) = context::thread_owner() else { return 0 };
+    let Some(owner) = context::thread_owner() else { return outside::arrow(pack(kind)) };
     let Some(ring) = owner.trace.ring() else { return 0 };
     let number = owner.ids().draw().get();
     write(ring, Kind::ArrowStart, 0, NONE, number, pack(kind));

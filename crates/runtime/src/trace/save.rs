@@ -25,9 +25,10 @@ pub(crate) const EVENTS: usize = 1 << 16;
 /// | one for each worker | working, idle and asleep; the tasks, branches and polls that ran |
 /// | one for each task that has a name or was suspended | running, ready, waits for what |
 /// | counters | ready tasks, sleepers, live fibers |
+/// | one for each other thread | spawns, wake-ups, sends and receipts |
 ///
-/// Arrows lead from a spawn to the start, from a wake-up to what goes on, and from a send to the
-/// item in a worker queue.
+/// Arrows lead from a spawn to the start, from a wake-up to what goes on, from the send of a
+/// channel's item to its receipt, and from that of a worker queue's to its handler.
 ///
 /// # Examples
 ///

@@ -3,21 +3,17 @@
 //! Rings are made when a trace starts and kept until the runtime and whoever saves have let go of
 //! them. A worker finds its ring through one pointer, null while no trace is taken.
 
-use super::event::Words;
+use super::outside::Outside;
 use crate::metrics::Doing;
 use crate::trace_ring::Ring;
 use crate::worker::Worker;
-use sateen_base::SpinLock;
 use sateen_base::prim::time::Instant;
 use sateen_base::prim::{Arc, AtomicPtr, AtomicU64, Ordering};
-use sateen_base::tsc;
+use sateen_base::{acquire_fence, tsc};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// Where the events of threads that are no workers go.
 pub(crate) const OUTSIDE: usize = usize::MAX;
-
-/// Room for these, at most.
-const OUTSIDE_EVENTS: usize = 1 << 14;
 
 /// A moment in ticks and by the clock.
 #[derive(Clone, Copy, Debug)]
@@ -52,10 +48,16 @@ impl Slot {
     /// The ring, while a trace is taken. The worker's thread only.
     #[inline(always)]
     pub(crate) fn ring(&self) -> Option<&Ring> {
+        // Ordering: Relaxed, for there is mostly none.
+        let ring = self.ring.load(Ordering::Relaxed);
+        if ring.is_null() {
+            return None;
+        }
         // Ordering: Acquire pairs with the Release in `State::start`: the ring is seen whole.
-        // SAFETY: the runtime's state keeps the rings, and the runtime keeps the state for as long
-        // as the worker.
-        unsafe { self.ring.load(Ordering::Acquire).as_ref() }
+        acquire_fence!(self.ring);
+        // SAFETY: the runtime's state keeps the rings, and the runtime keeps the state
+        // for as long as the worker.
+        unsafe { ring.as_ref() }
     }
 
     fn set(&self, ring: *const Ring) {
@@ -91,8 +93,7 @@ struct Inner {
 #[derive(Debug)]
 pub(crate) struct State {
     inner: Mutex<Inner>,
-    /// The ring of other threads, under a lock: they have none of their own.
-    outside: SpinLock<Option<Arc<Ring>>>,
+    outside: Arc<Outside>,
     /// Tells runtimes apart, from 1.
     number: u64,
 }
@@ -111,7 +112,7 @@ impl State {
         static NUMBERS: AtomicU64 = AtomicU64::new(1);
         // Ordering: Relaxed; only uniqueness counts.
         let number = NUMBERS.fetch_add(1, Ordering::Relaxed);
-        Self { inner: Mutex::default(), outside: SpinLock::new(None), number }
+        Self { inner: Mutex::default(), outside: Outside::new(), number }
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner> {
@@ -142,8 +143,8 @@ impl State {
         for (worker, ring) in workers {
             inner.give(worker, &ring);
         }
-        drop(inner);
-        *self.outside.lock() = Some(outside);
+        // Under the lock, so that it fits what the others see.
+        self.outside.begin(outside);
     }
 
     /// The worker's thread begins: it takes part if a trace runs.
@@ -162,8 +163,7 @@ impl State {
             inner.running = false;
             inner.stopped = Some(Moment::now());
             workers.for_each(|worker| worker.trace.set(std::ptr::null()));
-            drop(inner);
-            *self.outside.lock() = None;
+            self.outside.end();
         }
     }
 
@@ -178,13 +178,16 @@ impl State {
         inner.started.then_some(Taken { number: self.number, stopped, traced })
     }
 
-    /// Writes an event of a thread that is no worker.
-    #[cold]
-    pub(crate) fn write_outside(&self, event: Words) {
-        // The lock makes the caller the writer.
-        if let Some(ring) = &*self.outside.lock() {
-            ring.write(event);
-        }
+    /// Where threads that are no workers write.
+    #[inline]
+    pub(crate) fn outside(&self) -> &Outside {
+        &self.outside
+    }
+}
+
+impl Drop for State {
+    fn drop(&mut self) {
+        self.outside.end();
     }
 }
 
@@ -194,9 +197,7 @@ impl Inner {
         if let Some(traced) = self.traced.iter().find(|traced| traced.worker == worker) {
             return Arc::clone(&traced.ring);
         }
-        // Other threads write little.
-        let events = if worker == OUTSIDE { self.events.min(OUTSIDE_EVENTS) } else { self.events };
-        let ring = Arc::new(Ring::new(events));
+        let ring = Arc::new(Ring::new(self.events));
         let (since, doing) = (tsc::now(), Doing::Nothing);
         self.traced.push(Traced { worker, ring: Arc::clone(&ring), from: 0, since, doing });
         ring

@@ -131,6 +131,12 @@ impl Read {
         all.filter(|slice| slice.name == name).collect()
     }
 
+    /// What threads did that are no workers.
+    pub(crate) fn outside(&self, name: &str) -> Vec<&Instant> {
+        let all = self.tracks_like("thread ").into_iter().flat_map(|track| &track.instants);
+        all.filter(|instant| instant.name == name).collect()
+    }
+
     pub(crate) fn instants(&self, name: &str) -> Vec<&Instant> {
         let all = self.tracks.values().flat_map(|track| &track.instants);
         all.filter(|instant| instant.name == name).collect()

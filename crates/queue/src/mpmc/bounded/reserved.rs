@@ -72,6 +72,7 @@ impl<T> Bounded<T> {
         if !self.holds(position) {
             return Err(item);
         }
+        self.traced.sent(self.slot(position));
         // SAFETY: claimed by `reserve` when it was free, and still the caller's: consumers stop
         // before it.
         unsafe { Self::fill(self.slot(position), self.shape.full(position), item) };

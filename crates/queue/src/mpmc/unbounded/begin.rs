@@ -6,6 +6,7 @@ use crate::mpmc::depot::Depot;
 use crate::mpmc::segment::Segment;
 use crate::prim::{AtomicPtr, AtomicU64, Ordering, const_except_loom};
 use crate::spin_limit::SpinLimit;
+use crate::trace::Traced;
 use sateen_base::CachePadded;
 use sateen_base::canary;
 use std::ptr;
@@ -42,6 +43,7 @@ impl<T> Unbounded<T> {
                     segment: AtomicPtr::new(segment),
                 }),
                 depot: Depot::new(),
+                traced: Traced::NO,
             }
         }
     }

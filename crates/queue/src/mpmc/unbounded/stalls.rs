@@ -2,6 +2,7 @@
 //! in one thread, in a random order. What is read from a slot is what was put into it.
 
 use super::{Claim, Share, Unbounded};
+use crate::trace::Traced;
 use sateen_base::XorShift;
 use std::cell::Cell;
 use std::collections::VecDeque;
@@ -39,7 +40,7 @@ impl Run {
                 self.next += 1;
                 puts[done].set(self.next);
                 // SAFETY: a slot of the claim, filled once.
-                unsafe { claim.segment.write(claim.offset + done, [self.next; 200]) };
+                unsafe { claim.segment.write(claim.offset + done, [self.next; 200], Traced::NO) };
                 (done + 1 < claim.slots).then_some((claim, done + 1, puts))
             }
         };
@@ -65,7 +66,7 @@ impl Run {
                 let full = unsafe { claim.segment.is_full(offset) };
                 assert!(full, "a slot was used again under its reader");
                 // SAFETY: as above, and read once.
-                let item = unsafe { claim.segment.read(offset) };
+                let item = unsafe { claim.segment.read(offset, Traced::NO) };
                 assert_eq!(item, [puts[done].get(); 200]);
                 if done + 1 < claim.slots {
                     Some((claim, done + 1, puts))
