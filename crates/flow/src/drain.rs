@@ -17,6 +17,7 @@ pub(crate) struct ShedExecutor<T, L: Layout, R> {
     pub(crate) shed: Arc<Shed<T, L>>,
     pub(crate) ready: Arc<ReadyChannels>,
     pub(crate) run: R,
+    pub(crate) label: trace::Tasks,
 }
 
 impl<T, L, R> Drain for ShedExecutor<T, L, R>
@@ -83,7 +84,7 @@ where
                 any_ready(&self.shed, self.ready.group(group))
             });
             let outcome = {
-                let _slice = trace::slice("shed task", "", 0);
+                let _slice = self.label.begins(task);
                 (self.run)(&self.shed, task, payload)
             };
             self.ready.after_task(group, context);

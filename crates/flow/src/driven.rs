@@ -2,6 +2,7 @@
 
 use crate::drain::{ShedExecutor, any_ready, is_ready};
 use crate::ready_channels::{Drain, ReadyChannels};
+use crate::trace::Tasks;
 use crate::{Map, RunError, WaitError};
 use sateen_base::unwind::discard;
 use sateen_runtime::Runtime;
@@ -60,12 +61,14 @@ pub trait RunOn<T: Send + 'static, L: Layout> {
     /// assert_eq!(SUM.load(Ordering::Relaxed), 100);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
+    #[cfg_attr(feature = "trace", track_caller)]
     fn run_on<R>(self, runtime: &Runtime, map: Map, run: R) -> Result<Driven<T, L>, RunError>
     where
         R: Fn(&Shed<T, L>, TaskId, &mut T) -> Outcome + Send + Sync + 'static;
 }
 
 impl<T: Send + 'static, L: Layout> RunOn<T, L> for Builder<T, L> {
+    #[cfg_attr(feature = "trace", track_caller)]
     fn run_on<R>(self, runtime: &Runtime, map: Map, run: R) -> Result<Driven<T, L>, RunError>
     where
         R: Fn(&Shed<T, L>, TaskId, &mut T) -> Outcome + Send + Sync + 'static,
@@ -84,9 +87,13 @@ impl<T: Send + 'static, L: Layout> RunOn<T, L> for Builder<T, L> {
         let bell = Arc::clone(&ready);
         let shed = self.on_ready(move |channel, count| bell.on_ready(channel, count)).build()?;
         let shed = Arc::new(shed);
-        let drain =
-            Arc::new(ShedExecutor { shed: Arc::clone(&shed), ready: Arc::clone(&ready), run });
-        let drain: Arc<dyn Drain> = drain;
+        let label = Tasks::new(map);
+        let drain: Arc<dyn Drain> = Arc::new(ShedExecutor {
+            shed: Arc::clone(&shed),
+            ready: Arc::clone(&ready),
+            run,
+            label,
+        });
         ready.set_drain(Arc::downgrade(&drain));
         Ok(Driven { shed, ready, drain })
     }

@@ -19,6 +19,19 @@ use std::collections::BTreeMap;
 #[must_use = "a map does nothing until it is given to `run_on`"]
 pub struct Map {
     channels: BTreeMap<u16, Channel>,
+    pub(crate) label: Label,
+}
+
+/// What the tasks of the shed are called in traces.
+#[cfg_attr(not(feature = "trace"), expect(dead_code, reason = "traces show it"))]
+#[derive(Clone, Debug, Default)]
+pub(crate) enum Label {
+    /// The place where the shed was built.
+    #[default]
+    Place,
+    Name(String),
+    /// They are not shown: what they run is.
+    None,
 }
 
 #[derive(Clone, Debug)]
@@ -92,6 +105,30 @@ impl Map {
     /// for short tasks that do not wait for each other.
     pub fn batch(mut self, channel: u16, most: u32) -> Self {
         self.channel(channel).batch = most.clamp(1, 1 << 16);
+        self
+    }
+
+    /// Calls the shed's tasks `name` in traces (feature `trace`), 64 bytes at most. Without a name
+    /// they are called by the place of [`run_on`](crate::RunOn::run_on).
+    ///
+    /// ```
+    /// use sateen::flow::{Map, RunOn};
+    /// use sateen::shed::{Outcome, Shed};
+    /// let runtime = sateen::Runtime::builder().workers(1).build()?;
+    /// let map = Map::new().name("tiles");
+    /// let shed = Shed::builder().run_on(&runtime, map, |_, _, _: &mut u32| Outcome::Complete)?;
+    /// shed.ready(&shed.create([1, 2]).unwrap())?;
+    /// shed.wait()?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn name(mut self, name: impl Into<String>) -> Self {
+        self.label = Label::Name(name.into());
+        self
+    }
+
+    /// The tasks are not shown in traces: what they run is.
+    pub(crate) fn unnamed(mut self) -> Self {
+        self.label = Label::None;
         self
     }
 

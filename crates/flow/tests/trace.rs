@@ -8,7 +8,8 @@ mod traced;
 use sateen_flow::{Graph, Map, RunOn, WorkerQueue};
 use sateen_queue::channel::{Receiver, Sender, bounded, select, unbounded};
 use sateen_runtime::{Runtime, join};
-use sateen_shed::{Outcome, Shed};
+use sateen_shed::{Outcome, Shed, TaskId};
+use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use traced::{Read, read};
@@ -45,21 +46,31 @@ fn tasks_of_graphs_have_their_names() {
     for name in ["input", "physics", "task 2"] {
         assert_eq!(read.on_workers(name).len(), 3, "{name}");
     }
-    assert_eq!(read.on_workers("shed task").len(), 9);
+    // Nothing else is around them.
+    assert!(read.workers().iter().all(|track| track.slices.iter().all(|s| s.name != "shed task")));
 }
 
 #[test]
 fn tasks_of_sheds_are_shown() {
     let runtime = Runtime::builder().workers(2).build().expect("a runtime");
-    let shed = Shed::<u32>::builder().tasks(100);
-    let shed =
-        shed.run_on(&runtime, Map::new().all(0), |_, _, _| Outcome::Complete).expect("a shed");
+    let builder = || Shed::<u32>::builder().tasks(100);
+    let run = |_: &Shed<u32>, _: TaskId, _: &mut u32| Outcome::Complete;
+    let maps = [Map::new().all(0), Map::new().name("tiles")];
+    let line = line!() + 1;
+    let sheds = maps.map(|map| builder().run_on(&runtime, map, run).expect("a shed"));
     let read = saved(&runtime, || {
-        let tasks = shed.create([0; 50]).expect("room");
-        shed.ready(&tasks).expect("tasks of this shed");
-        shed.wait().expect("no panic");
+        for shed in &sheds {
+            let tasks = shed.create([0; 50]).expect("room");
+            shed.ready(&tasks).expect("tasks of this shed");
+            shed.wait().expect("no panic");
+        }
     });
-    assert_eq!(read.on_workers("shed task").len(), 50);
+    for name in ["tiles", &format!("{}:{line}", file!())] {
+        let tasks = read.on_workers(name);
+        assert_eq!(tasks.len(), 50, "{name}");
+        let slots: HashSet<u64> = tasks.iter().map(|task| task.numbers["slot"]).collect();
+        assert_eq!(slots.len(), 50, "{name}");
+    }
 }
 
 #[test]

@@ -228,7 +228,7 @@ impl Graph {
             .tasks(nodes.len() as u64 + 1)
             .dependencies((edges + lasts) as u64)
             .channels(all_on.len().max(1) as u64)
-            .run_on(runtime, map, {
+            .run_on(runtime, map.unnamed(), {
                 let spec = Arc::clone(spec);
                 move |_, _, node: &mut Arc<Node>| run(&spec, node)
             })

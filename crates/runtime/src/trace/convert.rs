@@ -259,6 +259,13 @@ impl<W: Write> Converter<W> {
                 let arrow = if item.b == 0 { 0 } else { ARROW | item.b };
                 self.begin(item, at, name.into_owned(), kind, &[], arrow)?;
             }
+            Kind::ShedTask => {
+                let named = Item { kind: Kind::SliceStart, ..*item };
+                let name = self.name_or_place(item, item.a, "shed task");
+                let (slot, generation) = (item.b & u64::from(u32::MAX), item.b >> 32);
+                let numbers = &[("slot", slot), ("generation", generation)];
+                self.begin(&named, at, name, "shed task", numbers, 0)?;
+            }
             Kind::End => self.end(item, at, true)?,
             Kind::PollEnd => self.end(item, at, item.small == 1)?,
             Kind::BranchEnd | Kind::SliceEnd => self.end(item, at, false)?,
@@ -371,17 +378,22 @@ impl<W: Write> Converter<W> {
         self.lanes.iter().filter(|lane| lane.runtime == runtime).map(read).sum()
     }
 
+    /// The name that came before the item, or else the place in its word `place`.
+    fn name_or_place(&mut self, item: &Item, place: u64, otherwise: &str) -> String {
+        let name = std::mem::take(&mut self.lanes[item.ring as usize].name);
+        // SAFETY: the event is whole, so the word is what `pack_place` made.
+        let place = unsafe { event::unpack_place(place) };
+        match (name.is_empty(), place) {
+            (true, Some(place)) => format!("{}:{}", place.file(), place.line()),
+            (true, None) => otherwise.to_owned(),
+            (false, _) => String::from_utf8_lossy(&name).into_owned(),
+        }
+    }
+
     /// A task begins, or a future's poll.
     fn start(&mut self, item: &Item, at: u64) -> io::Result<()> {
         let task = item.a;
-        let name = std::mem::take(&mut self.lanes[item.ring as usize].name);
-        // SAFETY: the event is whole, so the word is what `pack_place` made.
-        let place = unsafe { event::unpack_place(item.b) };
-        let name = match (name.is_empty(), place) {
-            (true, Some(place)) => format!("{}:{}", place.file(), place.line()),
-            (true, None) => "task".to_owned(),
-            (false, _) => String::from_utf8_lossy(&name).into_owned(),
-        };
+        let name = self.name_or_place(item, item.b, "task");
         let mut arrow = if self.known.arrows.remove(&task) { task } else { 0 };
         if self.known.tracked.contains(&task) {
             let runtime = self.lanes[item.ring as usize].runtime;

@@ -74,6 +74,8 @@ kinds! {
     /// Something with a name begins within the task (a string for its kind; arrow that ends here,
     /// or 0).
     SliceStart,
+    /// A task of a shed begins (place where the shed was built, its number there).
+    ShedTask,
     /// It ends.
     SliceEnd,
     /// An arrow begins (arrow, a string for its kind).

@@ -50,7 +50,7 @@ impl Known {
                     }
                     fibers.entry(item.fiber).or_default().push(item.a);
                 }
-                Kind::SliceStart => _ = named.remove(&item.ring),
+                Kind::SliceStart | Kind::ShedTask => _ = named.remove(&item.ring),
                 Kind::End => _ = fibers.entry(item.fiber).or_default().pop(),
                 Kind::PollEnd => {
                     fibers.entry(item.fiber).or_default().pop();

@@ -46,7 +46,7 @@ pub(crate) use off::*;
 pub(crate) use on::*;
 #[cfg(feature = "trace")]
 #[doc(hidden)]
-pub use on::{Slice, arrow, is_running, slice};
+pub use on::{Slice, arrow, is_running, shed_task, slice};
 #[cfg(all(feature = "inspect", feature = "trace", unix))]
 pub(crate) use save::{EVENTS, save};
 #[cfg(feature = "trace")]

@@ -15,6 +15,7 @@ use crate::trace_ring::Ring;
 use crate::worker::{Owner, Worker};
 use sateen_base::trace::Told;
 use sateen_base::tsc;
+use std::panic::Location;
 use std::ptr;
 use std::sync::Arc;
 
@@ -234,6 +235,19 @@ pub fn slice(kind: &'static str, name: &str, arrow: u64) -> Slice {
         write_name(ring, name);
     }
     write(ring, Kind::SliceStart, 0, fiber.number(), pack(kind), arrow);
+    Slice(fiber)
+}
+
+/// Begins the slice of a task of a shed: its name, or else the place where the shed was built, and
+/// its number in the shed.
+#[inline]
+pub fn shed_task(name: &str, place: &'static Location<'static>, number: u64) -> Slice {
+    let Some(fiber) = context::fiber() else { return Slice(ptr::null()) };
+    let Some(ring) = fiber.worker().trace.ring() else { return Slice(ptr::null()) };
+    if !name.is_empty() {
+        write_name(ring, name);
+    }
+    write(ring, Kind::ShedTask, 0, fiber.number(), pack_place(place), number);
     Slice(fiber)
 }
 
