@@ -367,3 +367,152 @@ fn the_cost_of_an_event() {
     costs.sort_by(f64::total_cmp);
     println!("{:.1} ns an event", costs[costs.len() / 2]);
 }
+
+/// A path that is gone when this is dropped.
+#[cfg(unix)]
+struct Temporary(std::path::PathBuf);
+
+#[cfg(unix)]
+impl Temporary {
+    fn new(name: &str) -> Self {
+        Self(std::env::temp_dir().join(format!("sateen-trace-{}-{name}", std::process::id())))
+    }
+
+    fn pipe(name: &str) -> Self {
+        let path = Self::new(name);
+        let text = std::ffi::CString::new(path.0.as_os_str().as_encoded_bytes()).expect("no zero");
+        // SAFETY: a string that ends in zero.
+        assert_eq!(unsafe { libc::mkfifo(text.as_ptr(), 0o600) }, 0, "a pipe");
+        path
+    }
+}
+
+#[cfg(unix)]
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        drop(std::fs::remove_file(&self.0));
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn paths_may_be_pipes_vanish_and_be_refused() {
+    let rt = runtime(2);
+    let trace = rt.trace();
+    trace.start();
+    rt.install(|| skynet(0, 1000));
+    // The reader of a pipe takes all, also from a task, which keeps its worker.
+    let pipe = Temporary::pipe("pipe");
+    for in_task in [false, true] {
+        let reader = std::thread::spawn({
+            let path = pipe.0.clone();
+            move || read(&std::fs::read(path).expect("readable")).workers().len()
+        });
+        let save = || trace.save(&pipe.0).map(drop);
+        let saved = if in_task { rt.install(save) } else { save() };
+        saved.expect("a reader");
+        assert_eq!(reader.join().expect("it decodes"), 2);
+    }
+    // Or it goes away.
+    let reader = std::thread::spawn({
+        let path = pipe.0.clone();
+        move || drop(std::fs::File::open(path).expect("readable"))
+    });
+    let error = trace.save(&pipe.0).expect_err("no reader");
+    assert_eq!(error.source.kind(), io::ErrorKind::BrokenPipe);
+    assert!(error.to_string().contains("-pipe`: "), "{error}");
+    reader.join().expect("no panic");
+    // The folder goes before, and the file while it is written.
+    let folder = Temporary::new("folder");
+    std::fs::create_dir(&folder.0).expect("a folder");
+    let file = folder.0.join("file");
+    trace.save(&file).expect("it is there");
+    std::fs::remove_dir_all(&folder.0).expect("it is there");
+    assert!(trace.save(&file).is_err());
+    std::fs::create_dir(&folder.0).expect("a folder");
+    std::thread::scope(|s| {
+        s.spawn(|| while std::fs::remove_file(&file).is_err() {});
+        trace.save(&file).expect("what is open stays");
+    });
+    std::fs::remove_dir_all(&folder.0).expect("it is there");
+    // A folder where nobody may write.
+    if cfg!(target_os = "linux") {
+        assert!(trace.save("/proc/sateen").is_err());
+    }
+    assert_eq!(saved(&trace).workers().len(), 2);
+}
+
+#[test]
+fn many_threads_start_stop_and_save_at_once() {
+    let (rt, other) = (runtime(2), runtime(1));
+    std::thread::scope(|s| {
+        for n in 0..8 {
+            let (rt, other) = (&rt, &other);
+            s.spawn(move || {
+                for round in 0..20 {
+                    let runtime = if n % 4 == 3 { other } else { rt };
+                    let trace = runtime.trace();
+                    match (n + round) % 4 {
+                        0 => trace.start_with(1 << (round % 8)),
+                        1 => trace.stop(),
+                        2 => drop(saved(&trace)),
+                        _ => assert_eq!(runtime.install(|| skynet(0, 10)), 45),
+                    }
+                }
+            });
+        }
+    });
+    rt.trace().start();
+    rt.install(|| skynet(0, 10));
+    assert_eq!(saved(&rt.trace()).workers().len(), 2);
+}
+
+#[test]
+fn a_runtime_may_end_while_it_is_saved() {
+    // It is shut down by another thread, in the midst.
+    let rt = runtime(2);
+    rt.trace().start();
+    rt.install(|| skynet(0, 100));
+    let (begun, over) = (Event::new(), Event::new());
+    std::thread::scope(|s| {
+        s.spawn(|| {
+            begun.wait();
+            rt.shutdown().expect("not one of its workers");
+            over.set();
+        });
+        let mut bytes = Vec::new();
+        let write = |piece: &[u8]| {
+            begun.set();
+            over.wait();
+            bytes.extend_from_slice(piece);
+        };
+        rt.trace().write_to(Each(write)).expect("no error");
+        assert_eq!(read(&bytes).workers().len(), 2);
+    });
+    assert_eq!(saved(&rt.trace()).workers().len(), 2);
+    // Its own task saves it, and then lets go of the last of it, while the trace runs.
+    let rt = Arc::new(runtime(1));
+    rt.trace().start();
+    let own = Arc::clone(&rt);
+    let task = rt.spawn(move || {
+        let workers = saved(&own.trace()).workers().len();
+        drop(own);
+        workers
+    });
+    drop(rt);
+    assert_eq!(task.join().expect("no panic"), 1);
+}
+
+/// Passes on each piece that is written.
+struct Each<F>(F);
+
+impl<F: FnMut(&[u8])> Write for Each<F> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        (self.0)(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}

@@ -90,15 +90,23 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for Recorder {
     }
 }
 
+/// Tasks hold it while they wait for nothing.
+static LOCK: TaskMutex<()> = TaskMutex::new(());
+
 fn misbehave() {
     if !HOSTILE.load(SeqCst) {
         return;
     }
-    match CALLS.fetch_add(1, SeqCst) % 5 {
+    match CALLS.fetch_add(1, SeqCst) % 9 {
         0 => sleep(Duration::from_micros(10)),
         1 => yield_now(),
         2 => drop(join(|| 1, || 2)),
         3 => assert!(current_task().is_none(), "a task in a subscriber"),
+        4 => assert!(spawn(|| ()).join().is_err(), "a spawn in a subscriber"),
+        // The crate sees to it that these come here no second time.
+        5 => info_span!("within a subscriber").in_scope(|| info!("and an event")),
+        6 => drop(LOCK.lock()),
+        7 => std::thread::sleep(Duration::from_micros(10)),
         _ => panic!("a subscriber's own"),
     }
 }
@@ -270,6 +278,7 @@ fn a_subscriber_may_panic_wait_and_fork() {
                 for _ in 0..10 {
                     yield_now();
                     sleep(Duration::from_micros(20));
+                    drop(LOCK.lock());
                 }
                 ran.fetch_add(1, SeqCst);
             })

@@ -6,6 +6,8 @@ mod queues;
 mod shed;
 mod sync;
 mod tasks;
+#[cfg(all(feature = "trace", feature = "tracing"))]
+mod traces;
 mod wakers;
 mod work;
 
@@ -47,6 +49,8 @@ pub(crate) fn all() -> Vec<&'static Entry> {
         queues::ALL,
         shed::ALL,
         flow::ALL,
+        #[cfg(all(feature = "trace", feature = "tracing"))]
+        traces::ALL,
     ];
     lists.into_iter().flatten().collect()
 }
