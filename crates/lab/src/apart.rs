@@ -84,6 +84,14 @@ pub(crate) fn take_turn(
     Ok(())
 }
 
+/// A signal that ended a child of this process comes to this process too, as a rule, and what waits
+/// for it ends this process. It is given the time for that.
+pub(crate) fn wait_for_the_same_signal(status: process::ExitStatus) {
+    if status.code().is_none() {
+        thread::sleep(Duration::from_secs(2));
+    }
+}
+
 /// Takes the turn in the child process.
 ///
 /// # Errors

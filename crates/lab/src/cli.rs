@@ -8,6 +8,7 @@ use crate::history::HistoryArgs;
 use crate::page::ReportArgs;
 use crate::pages::{CompletionsArgs, ManArgs};
 use crate::report::ViewArgs;
+use crate::rounds::RoundArgs;
 use crate::soak::SoakArgs;
 use crate::top::TopArgs;
 use crate::values::{seconds, threshold, worker_count};
@@ -75,6 +76,9 @@ Examples:
     /// Take one turn of one figure, for a parent process that prints it
     #[command(hide = true)]
     Turn(TurnArgs),
+    /// Take a round of one experiment, for a parent process
+    #[command(hide = true, name = "measure-round")]
+    Round(RoundArgs),
 }
 
 /// Which figures to measure.

@@ -12,7 +12,8 @@ use crate::report::{Format, Screen, ViewArgs, diff, print};
 use crate::runner::identities;
 use crate::select::Selection;
 use crate::{
-    advise, apart, doctor, experiments, flow, history, host, page, pages, scale, soak, top, tour,
+    advise, apart, doctor, experiments, flow, history, host, page, pages, rounds, scale, soak, top,
+    tour,
 };
 use std::rc::Rc;
 use std::time::Duration;
@@ -40,6 +41,7 @@ pub(crate) fn execute() -> Result<(), Error> {
         Command::Completions(args) => pages::completions(&args),
         Command::Man(args) => pages::man(&args),
         Command::Turn(args) => apart::turn(&args),
+        Command::Round(args) => rounds::take(&args),
     }
 }
 
@@ -56,7 +58,7 @@ fn plan_of(pick: &PickArgs, smoke: bool, budget: Duration) -> Result<Plan, Error
     let workers = pick.workers.clone();
     let bikeshed = bikeshed.map(Rc::new);
     let peers = pick.peers.into();
-    Ok(Plan { smoke, short: false, peers, workers, budget, bikeshed })
+    Ok(Plan { smoke, short: false, peers, workers, budget, bikeshed, in_rounds: false })
 }
 
 /// Returns the user's selection. Refuses it if any part of it selects nothing.

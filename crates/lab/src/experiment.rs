@@ -40,6 +40,8 @@ pub(crate) struct Plan {
     pub(crate) workers: Vec<usize>,
     /// Time for each configuration of each implementation.
     pub(crate) budget: Duration,
+    /// Whether experiments are measured in rounds, as in the tour.
+    pub(crate) in_rounds: bool,
     /// The user's copy of Bikeshed's header.
     pub(crate) bikeshed: Option<Rc<BikeshedHeader>>,
 }

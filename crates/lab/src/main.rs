@@ -16,7 +16,7 @@
 //! * `registry`: the table of all implementations, on top of the next three.
 //! * `adapter`, `ours`, `peers`: what an implementation can do, and the implementations.
 //! * `blocks`: raw memory behind a safe interface, the only unsafe code.
-//! * `runner`, `turn`, `apart`, `crew`: repeated, interleaved runs.
+//! * `runner`, `rounds`, `turn`, `apart`, `crew`: repeated, interleaved runs.
 //! * `experiment`, `figure`, `store`, `stats`: experiments, their figures, runs and summaries.
 //! * `interrupt`, `error`: what ends the lab early, and with which status.
 //! * `page`: the report as one page of pictures and tables.
@@ -63,6 +63,7 @@ mod proc;
 mod published;
 mod registry;
 mod report;
+mod rounds;
 mod runner;
 mod scale;
 mod select;

@@ -9,6 +9,7 @@ use crate::report::{
     Destination, Format, Progress, Said, Screen, csv, diff, legend, lines, note, print, table,
     verdict,
 };
+use crate::rounds::{self, Opened};
 use crate::runner::Runner;
 use crate::select::Selection;
 use crate::store::{Record, Shared};
@@ -182,6 +183,10 @@ pub(crate) trait Printer {
     fn fresh(&self, records: &[Record]) -> Result<(), Error>;
     /// Prints what all records come to.
     fn end(&self, document: &Document, records: &[Record]) -> Result<(), Error>;
+    /// Says that all is measured again.
+    fn again(&self) -> Result<(), Error> {
+        Ok(())
+    }
 }
 
 impl Printer for Reporter {
@@ -192,6 +197,10 @@ impl Printer for Reporter {
 
     fn end(&self, document: &Document, records: &[Record]) -> Result<(), Error> {
         Self::end(self, document, records)
+    }
+
+    fn again(&self) -> Result<(), Error> {
+        if self.screen.format == Format::Text { self.screen.say(tour::AGAIN) } else { Ok(()) }
     }
 }
 
@@ -288,6 +297,46 @@ impl<P: Printer + Send + Sync + 'static> Saved<P> {
         Ok(())
     }
 
+    /// Measures `all` in rounds. What the first pass finds is printed as it comes; the second goes
+    /// through all experiments again, so that their rounds are far apart.
+    ///
+    /// # Errors
+    /// See [`run`](Self::run).
+    fn run_in_rounds(
+        &self,
+        plan: &Plan,
+        selection: &Selection,
+        all: &[Box<dyn Experiment>],
+    ) -> Result<(), Error> {
+        let progress = Progress::new(0);
+        let said = RefCell::default();
+        let runner = Runner { plan, selection, store: &self.store, progress: &progress, said };
+        let wanted: Vec<u64> = all.iter().map(|e| runner.subjects(e.as_ref())).collect();
+        let rounds = rounds::all(plan);
+        let progress = Progress::new(wanted.iter().sum::<u64>() * u64::from(rounds));
+        let runner = Runner { progress: &progress, ..runner };
+        let first = rounds.min(rounds::PASSES[0]);
+        let mut opened = Vec::new();
+        for (experiment, subjects) in all.iter().zip(wanted) {
+            if subjects == 0 {
+                continue;
+            }
+            let work = Opened::new(&runner, experiment.as_ref());
+            work.take(&runner, experiment.name(), 0..first)?;
+            opened.push((experiment.name(), work));
+            let fresh = self.store.lock().take_unshown();
+            progress.suspend(|| self.printed(|| self.printer.fresh(&fresh)))?;
+        }
+        if rounds > first {
+            progress.suspend(|| self.printed(|| self.printer.again()))?;
+        }
+        for (name, work) in &opened {
+            work.take(&runner, name, first..rounds)?;
+        }
+        progress.finish();
+        Ok(())
+    }
+
     /// As [`print`](Self::print), and saves what there is if that fails.
     fn printed(&self, f: impl FnOnce() -> Result<(), Error>) -> Result<(), Error> {
         self.print(f).map_err(|e| match e {
@@ -329,14 +378,21 @@ pub(crate) fn measure(
     let mut machine = host::provenance();
     machine.insert("sizes".to_owned(), if plan.smoke { "smoke" } else { "full" }.into());
     machine.insert("budget_s".to_owned(), plan.budget.as_secs_f64().into());
+    if plan.in_rounds {
+        machine.insert("rounds".to_owned(), "processes".into());
+    }
     let saved = Saved::begin(machine, outputs, reporter)?;
     saved.print(|| saved.printer.head())?;
     let all = experiments::all();
     let idle = Progress::new(0);
     let said = RefCell::default();
     let runner = Runner { plan, selection, store: &saved.store, progress: &idle, said };
-    let work: Vec<(&dyn Experiment, Vec<Group>)> =
-        all.iter().map(|e| (e.as_ref(), runner.wanted(e.as_ref()))).collect();
-    saved.run(plan, selection, &work)?;
+    if plan.in_rounds {
+        saved.run_in_rounds(plan, selection, &all)?;
+    } else {
+        let work: Vec<(&dyn Experiment, Vec<Group>)> =
+            all.iter().map(|e| (e.as_ref(), runner.wanted(e.as_ref()))).collect();
+        saved.run(plan, selection, &work)?;
+    }
     saved.end()
 }

@@ -11,6 +11,7 @@ use crate::experiment::{Experiment, Figure, Group, Plan, Subject};
 use crate::host::Watch;
 use crate::report::{Progress, note};
 use crate::select::Selection;
+use crate::stats::ENOUGH_ROUNDS;
 use crate::store::{Record, Shared, identity};
 use crate::turn::{self, Quota};
 use std::cell::RefCell;
@@ -47,7 +48,7 @@ impl Runner<'_> {
             return 1;
         }
         let fine = (self.plan.budget.as_secs_f64() * 5.0).ceil() as u32;
-        fine.clamp(3, 25).min(group.max_runs.unwrap_or(u32::MAX)).max(1)
+        fine.clamp(ENOUGH_ROUNDS as u32, 25).min(group.max_runs.unwrap_or(u32::MAX)).max(1)
     }
 
     /// Returns the groups of `experiment` that have a wanted figure, with the wanted subjects only.
@@ -73,6 +74,11 @@ impl Runner<'_> {
     /// bar.
     pub(crate) fn length(&self, groups: &[Group]) -> u64 {
         groups.iter().map(|g| g.subjects.len() as u64 * u64::from(self.turns(g))).sum()
+    }
+
+    /// Returns how many subjects of `experiment` are wanted.
+    pub(crate) fn subjects(&self, experiment: &dyn Experiment) -> u64 {
+        self.wanted(experiment).iter().map(|g| g.subjects.len() as u64).sum()
     }
 
     /// Measures `groups` of `experiment`.
@@ -107,6 +113,7 @@ impl Runner<'_> {
                 } else {
                     turn::take(subject, quota, each)
                 };
+                self.end_round(records);
                 match result {
                     Ok(()) => {}
                     Err(Error::Absent(text)) => {
@@ -133,7 +140,7 @@ impl Runner<'_> {
     }
 
     /// Prints a note, unless it was printed before.
-    fn say(&self, text: String) {
+    pub(crate) fn say(&self, text: String) {
         let text = Error::Absent(text).to_string();
         self.progress.suspend(|| {
             let fresh = !self.said.borrow().contains(&text);
@@ -145,7 +152,7 @@ impl Runner<'_> {
     }
 
     /// Enters a record for each wanted figure of `subject`. Returns the records' indices by figure.
-    fn open_records(
+    pub(crate) fn open_records(
         &self,
         experiment: &'static str,
         group: &Group,
@@ -157,16 +164,14 @@ impl Runner<'_> {
             if !self.selection.wants(&identity(experiment, implementation, figure)) {
                 return None;
             }
-            let figure = figure.clone();
-            let (samples, notes) = (Vec::new(), Vec::new());
-            store.records.push(Record { experiment, implementation, figure, samples, notes });
+            store.records.push(Record::new(experiment, implementation, figure.clone()));
             Some(store.records.len() - 1)
         };
         group.figures.iter().map(&mut open).collect()
     }
 
     /// Returns how often and how long the subject runs in this turn.
-    fn quota(&self, group: &Group, turn: u32, turns: u32) -> Quota {
+    pub(crate) fn quota(&self, group: &Group, turn: u32, turns: u32) -> Quota {
         if self.plan.smoke {
             return Quota { warmups: 0, at_least: 1, at_most: 1, share: Duration::ZERO };
         }
@@ -180,12 +185,18 @@ impl Runner<'_> {
     }
 
     /// Enters the values of one run into their records.
-    fn enter(&self, records: &[Option<usize>], values: &[f64]) {
+    pub(crate) fn enter(&self, records: &[Option<usize>], values: &[f64]) {
         let mut store = self.store.lock();
         for (value, record) in values.iter().zip(records) {
             if let Some(index) = *record {
                 store.records[index].samples.push(*value);
             }
         }
+    }
+
+    /// The runs that were entered last were a round.
+    pub(crate) fn end_round(&self, records: &[Option<usize>]) {
+        let mut store = self.store.lock();
+        records.iter().flatten().for_each(|&index| store.records[index].end_round());
     }
 }

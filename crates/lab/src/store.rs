@@ -1,7 +1,7 @@
 //! What has been measured so far. The interrupt handler shares it, and prints it.
 
 use crate::figure::{Figure, Trend};
-use crate::stats::Summary;
+use crate::stats::{Summary, median};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// One figure and its runs.
@@ -12,11 +12,34 @@ pub(crate) struct Record {
     pub(crate) figure: Figure,
     /// One value for each run.
     pub(crate) samples: Vec<f64>,
+    /// The median of each round's runs, in order.
+    pub(crate) rounds: Vec<f64>,
+    /// How many samples are of rounds that have ended.
+    pub(crate) rounded: usize,
     /// Why the machine was not fit for the figure; empty if it was.
     pub(crate) notes: Vec<String>,
 }
 
 impl Record {
+    /// A record without runs.
+    pub(crate) fn new(
+        experiment: &'static str,
+        implementation: &'static str,
+        figure: Figure,
+    ) -> Self {
+        let (samples, rounds, notes) = (Vec::new(), Vec::new(), Vec::new());
+        Self { experiment, implementation, figure, samples, rounds, rounded: 0, notes }
+    }
+
+    /// The runs since the last call were a round.
+    pub(crate) fn end_round(&mut self) {
+        let fresh = &self.samples[self.rounded..];
+        if !fresh.is_empty() {
+            self.rounds.push(median(&mut fresh.to_vec()));
+            self.rounded = self.samples.len();
+        }
+    }
+
     /// Returns `experiment/case/implementation/config`.
     pub(crate) fn id(&self) -> String {
         identity(self.experiment, self.implementation, &self.figure)

@@ -248,10 +248,12 @@ fn the_results_file_has_the_promised_shape() {
             "sd",
             "runs",
             "interval",
+            "rounds",
         ];
         assert_eq!(keys(metric), set(&expected));
         assert_eq!(metric["value"], metric["median"]);
         assert_eq!(metric["runs"], 1);
+        assert_eq!(metric["rounds"].as_array().map(Vec::len), Some(1));
         assert_eq!(metric["trend"], "lower-is-better");
         assert!(metric["value"].as_f64().expect("a number") > 0.0);
     }

@@ -121,8 +121,7 @@ mod tests {
             trend: Trend::Lower,
             description: String::new(),
         };
-        let notes = Vec::new();
-        Record { experiment: "advise", implementation, figure, samples: vec![value], notes }
+        Record { samples: vec![value], ..Record::new("advise", implementation, figure) }
     }
 
     #[test]

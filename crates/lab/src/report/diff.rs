@@ -5,17 +5,23 @@ use super::json::{Document, Metric};
 use super::screen::{Format, Screen, TIE, Tint};
 use super::verdict::{self, Counted, ENOUGH, Standing, phrase, words_for};
 use crate::error::{Error, input};
-use crate::stats::Ratio;
+use crate::stats::{self, Ratio};
 use serde_json::{Value, json};
 
 /// Figures of two processes differ more than runs of one: their memory lies elsewhere. Intervals
 /// are wider by this part on both sides.
 const BETWEEN_PROCESSES: f64 = 0.03;
 
+/// The same for figures of many processes each. A difference below it would be of no use to
+/// anybody, and the hours of a machine make as much.
+const BETWEEN_TIMES: f64 = 0.02;
+
 /// One figure that both documents have.
 struct Change<'a> {
     base: &'a Metric,
     new: &'a Metric,
+    /// Whether the rounds of both are processes of their own.
+    in_processes: bool,
 }
 
 impl Change<'_> {
@@ -29,9 +35,23 @@ impl Change<'_> {
         if self.base.trend == "higher-is-better" { 1.0 / self.ratio() } else { self.ratio() }
     }
 
-    /// Returns how many times better the new figure is, with an interval from the deviations of
-    /// both; `None` if there were too few runs.
+    /// Returns how many times better the new figure is, with an interval: from the rounds of both,
+    /// if there are enough, else from the deviations of their runs; `None` if there were too few.
     fn gain(&self) -> Option<Ratio> {
+        let (new, base) = (&self.new.rounds, &self.base.rounds);
+        let by_rounds = match self.base.trend.as_str() {
+            "higher-is-better" => stats::ratio_of_rounds(new, base),
+            _ => stats::ratio_of_rounds(base, new),
+        };
+        by_rounds
+            .map(|gain| {
+                let more = if self.in_processes { BETWEEN_TIMES } else { BETWEEN_PROCESSES };
+                Ratio { low: gain.low * (-more).exp(), high: gain.high * more.exp(), ..gain }
+            })
+            .or_else(|| self.gain_by_deviations())
+    }
+
+    fn gain_by_deviations(&self) -> Option<Ratio> {
         let value = 1.0 / self.worsening();
         let enough = self.base.runs.min(self.new.runs) >= ENOUGH;
         if !enough || !value.is_finite() || value <= 0.0 {
@@ -63,6 +83,8 @@ impl Change<'_> {
 /// There is none in common, or the unit or trend of one has changed.
 fn changes<'a>(base: &'a Document, new: &'a Document) -> Result<Vec<Change<'a>>, Error> {
     let mut found = Vec::new();
+    let in_processes = |d: &Document| d.machine_text("rounds") == Some("processes");
+    let in_processes = in_processes(base) && in_processes(new);
     for metric in new.metrics() {
         let Some(old) = base.metrics().find(|m| m.id == metric.id) else { continue };
         if (&old.units, &old.trend) != (&metric.units, &metric.trend) {
@@ -71,7 +93,7 @@ fn changes<'a>(base: &'a Document, new: &'a Document) -> Result<Vec<Change<'a>>,
                 metric.id, old.units, old.trend, metric.units, metric.trend
             )));
         }
-        found.push(Change { base: old, new: metric });
+        found.push(Change { base: old, new: metric, in_processes });
     }
     if found.is_empty() {
         return Err(input("the two sets of results have no figure in common"));
@@ -144,7 +166,7 @@ fn notes(base: &Document, new: &Document, common: usize) -> String {
 const HEAD: [&str; 8] = ["id", "unit", "trend", "base", "new", "ratio", "times_better", "verdict"];
 
 fn fields(change: &Change<'_>) -> [String; 8] {
-    let Change { base, new } = change;
+    let Change { base, new, .. } = change;
     [
         new.id.clone(),
         new.units.clone(),
@@ -230,11 +252,28 @@ mod tests {
     fn a_tenth_is_seen_and_noise_is_not() {
         let words = |base: f64, new: f64, sd: f64| {
             let (base, new) = (metric(base, sd), metric(new, sd));
-            Change { base: &base, new: &new }.verdict().0.replace(TIE, " ")
+            Change { base: &base, new: &new, in_processes: false }.verdict().0.replace(TIE, " ")
         };
         assert_eq!(words(100.0, 110.0, 2.0), "1.1 × slower than before");
         assert_eq!(words(100.0, 50.0, 2.0), "2.0 × faster than before");
         assert_eq!(words(100.0, 102.0, 2.0), "as fast as before");
         assert_eq!(words(100.0, 110.0, 20.0), "as fast as before");
+    }
+
+    #[test]
+    fn rounds_say_more_than_runs() {
+        let rounds = |value: f64, step: f64| Metric {
+            rounds: (-2..3).map(|at| value + f64::from(at) * step).collect(),
+            ..metric(value, 0.0)
+        };
+        let words = |base: f64, new: f64, step: f64| {
+            let (base, new) = (rounds(base, step), rounds(new, step));
+            Change { base: &base, new: &new, in_processes: true }.verdict().0.replace(TIE, " ")
+        };
+        assert_eq!(words(100.0, 110.0, 1.0), "1.1 × slower than before");
+        assert_eq!(words(100.0, 90.0, 1.0), "1.1 × faster than before");
+        // Runs of no deviation at all, whose processes differ.
+        assert_eq!(words(100.0, 110.0, 3.0), "as fast as before");
+        assert_eq!(words(100.0, 101.5, 0.1), "as fast as before");
     }
 }

@@ -41,6 +41,9 @@ pub(crate) struct Metric {
     /// What holds the median with 95 per cent confidence. Files of an older lab have none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) interval: Option<[f64; 2]>,
+    /// The median of each round. Files of an older lab have none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) rounds: Vec<f64>,
 }
 
 impl Document {

@@ -3,7 +3,7 @@
 pub(crate) use super::document::{Document, Metric, SCHEMA, Section};
 
 use crate::error::{Error, input};
-use crate::stats;
+use crate::stats::{self, ENOUGH_ROUNDS};
 use crate::store::Record;
 use serde_json::{Map, Value};
 use std::path::Path;
@@ -69,7 +69,11 @@ impl Metric {
             median: s.median,
             sd: s.sd,
             runs: s.runs,
-            interval: stats::interval_of_median(&record.samples),
+            interval: stats::interval_of_median(match record.rounds.len() {
+                ENOUGH_ROUNDS.. => &record.rounds,
+                _ => &record.samples,
+            }),
+            rounds: record.rounds.clone(),
         })
     }
 }

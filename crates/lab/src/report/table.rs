@@ -338,7 +338,7 @@ mod tests {
         };
         let samples = (0..9).map(|i| value + f64::from(i) / 100.0).collect();
         let notes = if config == "t8" { vec!["8 threads on 2 cores".to_owned()] } else { vec![] };
-        Record { experiment: "pool", implementation, figure, samples, notes }
+        Record { samples, notes, ..Record::new("pool", implementation, figure) }
     }
 
     fn screen(width: usize) -> Screen {

@@ -74,6 +74,7 @@ fn metric(u: &mut Unstructured<'_>) -> arbitrary::Result<Metric> {
         median: number(u)?,
         sd: number(u)?,
         runs: u.arbitrary()?,
+        rounds: (0..u.int_in_range(0..=6)?).map(|_| number(u)).collect::<Result<_, _>>()?,
         interval: if u.arbitrary()? { Some([number(u)?, number(u)?]) } else { None },
     })
 }
