@@ -46,6 +46,7 @@ pub mod choosing {}
 pub mod tuning {}
 
 #[doc = include_str!("see_it_run.md")]
+#[doc = include_str!("trace.svg")]
 #[doc = include_str!("top.svg")]
 pub mod see_it_run {}
 
