@@ -158,8 +158,8 @@ impl Span {
     }
 }
 
-/// Folds the items of a portion. A function of its own, so that the loop over them has all registers
-/// and nothing is kept on the stack in it for what lies around.
+/// Folds the items of a portion. A function of its own, so that the loop over them has all
+/// registers and keeps nothing on the stack for what lies around.
 #[inline(never)]
 fn fold_apart<P: Producer, F: Folder<P::Item>>(items: P, folder: F) -> F {
     items.fold_with(folder)
