@@ -68,9 +68,8 @@ pub(crate) mod sources;
 mod split;
 mod walk_tree;
 
-// The traits; `methods` has their provided methods, one file a family.
+// The traits.
 mod indexed_parallel_iterator;
-mod methods;
 mod parallel_iterator;
 mod traits;
 

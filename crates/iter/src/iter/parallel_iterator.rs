@@ -9,8 +9,7 @@ use super::{
     TryFoldWith, Update, WhileSome,
 };
 use super::{
-    collect, collect::unzip, find, find_first_last, for_each, methods, reduce, scan, sum,
-    try_reduce,
+    collect, collect::unzip, find, find_first_last, for_each, reduce, scan, sum, try_reduce,
 };
 use std::cmp::Ordering;
 use std::collections::LinkedList;
@@ -416,8 +415,166 @@ pub trait ParallelIterator: Sized + Send {
         C::from_par_iter(self)
     }
 
-    methods::early! {}
-    methods::fold! {}
+    /// What the items hold, until one is `None`. Items beyond that may still pass, if another
+    /// worker has them.
+    ///
+    /// ```
+    /// use sateen::prelude::*;
+    /// let small = |n: u32| (n < 5).then_some(n);
+    /// let some: Vec<_> = (0..100).into_par_iter().map(small).while_some().collect();
+    /// assert!(some.iter().all(|n| *n < 5));
+    /// assert_eq!((0..5).into_par_iter().map(small).while_some().count(), 5);
+    /// ```
+    fn while_some<T>(self) -> WhileSome<Self>
+    where
+        Self: ParallelIterator<Item = Option<T>>,
+        T: Send,
+    {
+        WhileSome::new(self)
+    }
+
+    /// Lets all pieces end soon after a panic in one, instead of working on.
+    ///
+    /// ```should_panic
+    /// use sateen::prelude::*;
+    /// (0..1u64 << 60).into_par_iter().panic_fuse().for_each(|n| assert_ne!(n, 1000));
+    /// ```
+    fn panic_fuse(self) -> PanicFuse<Self> {
+        PanicFuse::new(self)
+    }
+
+    /// Any `n` items, those that come first in time; all if there are fewer.
+    ///
+    /// ```
+    /// use sateen::prelude::*;
+    /// let even = (0..100).into_par_iter().filter(|n| n % 2 == 0);
+    /// let some: Vec<_> = even.take_any(5).collect();
+    /// assert_eq!(some.len(), 5);
+    /// assert!(some.is_sorted());
+    /// ```
+    fn take_any(self, n: usize) -> TakeAny<Self> {
+        TakeAny::new(self, n)
+    }
+
+    /// All items but `n`, those that come first in time.
+    ///
+    /// ```
+    /// use sateen::prelude::*;
+    /// let even = (0..100).into_par_iter().filter(|n| n % 2 == 0);
+    /// let some: Vec<_> = even.skip_any(5).collect();
+    /// assert_eq!(some.len(), 45);
+    /// assert!(some.is_sorted());
+    /// ```
+    fn skip_any(self, n: usize) -> SkipAny<Self> {
+        SkipAny::new(self, n)
+    }
+
+    /// Items that `predicate` wants, until it refuses one in any piece.
+    ///
+    /// ```
+    /// use sateen::prelude::*;
+    /// let some: Vec<_> = (0..100).into_par_iter().take_any_while(|n| *n < 50).collect();
+    /// assert!(some.iter().all(|n| *n < 50));
+    /// ```
+    fn take_any_while<P>(self, predicate: P) -> TakeAnyWhile<Self, P>
+    where
+        P: Fn(&Self::Item) -> bool + Sync + Send,
+    {
+        TakeAnyWhile::new(self, predicate)
+    }
+
+    /// Leaves out items that `predicate` wants, until it refuses one in any piece. That item
+    /// and all after it in time pass.
+    ///
+    /// ```
+    /// use sateen::prelude::*;
+    /// let some: Vec<_> = (0..100).into_par_iter().skip_any_while(|n| *n < 50).collect();
+    /// assert!((50..100).all(|n| some.contains(&n)));
+    /// ```
+    fn skip_any_while<P>(self, predicate: P) -> SkipAnyWhile<Self, P>
+    where
+        P: Fn(&Self::Item) -> bool + Sync + Send,
+    {
+        SkipAnyWhile::new(self, predicate)
+    }
+
+    /// Folds the items of each piece into a value that begins as `identity()`. Passes on one
+    /// value a piece; how many there are is unspecified.
+    ///
+    /// In a source with a length, a piece usually ends only where another worker takes over. So
+    /// a value may be costly to make. Before an end that may have enough, as
+    /// [`find_any`](Self::find_any), pieces end more often.
+    ///
+    /// ```
+    /// use sateen::prelude::*;
+    /// let evens = (0..100)
+    ///     .into_par_iter()
+    ///     .fold(|| 0, |count, n| count + usize::from(n % 2 == 0))
+    ///     .sum::<usize>();
+    /// assert_eq!(evens, 50);
+    /// ```
+    fn fold<T, ID, F>(self, identity: ID, fold_op: F) -> Fold<Self, ID, F>
+    where
+        F: Fn(T, Self::Item) -> T + Sync + Send,
+        ID: Fn() -> T + Sync + Send,
+        T: Send,
+    {
+        Fold::new(self, identity, fold_op)
+    }
+
+    /// [`fold`](Self::fold) with clones of `init` for identities.
+    ///
+    /// ```
+    /// use sateen::prelude::*;
+    /// let sum: i32 = (0..10).into_par_iter().fold_with(0, |sum, n| sum + n).sum();
+    /// assert_eq!(sum, 45);
+    /// ```
+    fn fold_with<F, T>(self, init: T, fold_op: F) -> FoldWith<Self, T, F>
+    where
+        F: Fn(T, Self::Item) -> T + Sync + Send,
+        T: Send + Clone,
+    {
+        FoldWith::new(self, init, fold_op)
+    }
+
+    /// [`fold`](Self::fold) that stops a piece at `Err` or `None`, which is its item then.
+    /// Other pieces go on. An end such as [`try_reduce`](Self::try_reduce) stops them.
+    ///
+    /// ```
+    /// use sateen::prelude::*;
+    /// let add = |sum: u8, n: u8| sum.checked_add(n);
+    /// let total = |end: u8| {
+    ///     (0..end).into_par_iter().try_fold(|| 0, add).try_reduce(|| 0, |a, b| add(a, b))
+    /// };
+    /// assert_eq!(total(10), Some(45));
+    /// assert_eq!(total(99), None);
+    /// ```
+    fn try_fold<T, R, ID, F>(self, identity: ID, fold_op: F) -> TryFold<Self, R, ID, F>
+    where
+        F: Fn(T, Self::Item) -> R + Sync + Send,
+        ID: Fn() -> T + Sync + Send,
+        R: Try<Output = T> + Send,
+    {
+        TryFold::new(self, identity, fold_op)
+    }
+
+    /// [`try_fold`](Self::try_fold) with clones of `init` for identities.
+    ///
+    /// ```
+    /// use sateen::prelude::*;
+    /// let add = |sum: u8, n| sum.checked_add(n);
+    /// let pieces = (0..10u8).into_par_iter().try_fold_with(0, add);
+    /// assert_eq!(pieces.map(|sum| sum.unwrap()).sum::<u8>(), 45);
+    /// ```
+    fn try_fold_with<F, T, R>(self, init: T, fold_op: F) -> TryFoldWith<Self, R, F>
+    where
+        F: Fn(T, Self::Item) -> R + Sync + Send,
+        R: Try<Output = T> + Send,
+        T: Clone + Send,
+    {
+        TryFoldWith::new(self, init, fold_op)
+    }
+
     /// Joins all items by `op`, which must be associative. `identity()` begins each piece, and
     /// is the result if there are no items.
     ///
@@ -521,8 +678,326 @@ pub trait ParallelIterator: Sized + Send {
         self.map(|_| 1).sum()
     }
 
-    methods::scan! {}
-    methods::least! {}
-    methods::find! {}
-    methods::collect! {}
+    /// Joins each item with all items before it: result `i` is that of items `0..=i`.
+    ///
+    /// `op` must be associative; it need not be commutative, since the order is kept. Another
+    /// operation gives results that depend on where pieces begin. Floating-point sums may
+    /// differ in the last digits from call to call.
+    ///
+    /// # Cost
+    /// Less than two calls of `op` for each item, and one if no other worker helps. Results
+    /// are written to their places. Items of unknown number are collected first. No item is
+    /// cloned.
+    ///
+    /// ```
+    /// use sateen::prelude::*;
+    /// let sums = [1, 2, 3, 4].par_iter().copied().inclusive_scan(|a, b| a + b);
+    /// assert_eq!(sums, [1, 3, 6, 10]);
+    /// ```
+    fn inclusive_scan<OP>(self, op: OP) -> Vec<Self::Item>
+    where
+        OP: Fn(&Self::Item, &Self::Item) -> Self::Item + Sync + Send,
+        Self::Item: Sync,
+    {
+        scan::inclusive(self, &op)
+    }
+
+    /// Joins all items before each item: result `i` is that of items `0..i`. So the first is
+    /// `identity()`, and the last item has no effect.
+    ///
+    /// `op` must be associative, as for [`inclusive_scan`](Self::inclusive_scan). Joined with
+    /// `identity()`, a value must stay the same: it begins each piece.
+    ///
+    /// # Cost
+    /// About two calls of `op` for each item, and one if no other worker helps.
+    ///
+    /// ```
+    /// use sateen::prelude::*;
+    /// // Where each word begins in the joined text.
+    /// let words = ["fork", "or", "join"];
+    /// let starts = words.par_iter().map(|w| w.len()).exclusive_scan(|| 0, |a, b| a + b);
+    /// assert_eq!(starts, [0, 4, 6]);
+    /// ```
+    fn exclusive_scan<OP, ID>(self, identity: ID, op: OP) -> Vec<Self::Item>
+    where
+        OP: Fn(&Self::Item, &Self::Item) -> Self::Item + Sync + Send,
+        ID: Fn() -> Self::Item + Sync + Send,
+        Self::Item: Sync,
+    {
+        scan::exclusive(self, &identity, &op)
+    }
+
+    /// The least item; the first of equal ones. `None` if there are no items.
+    ///
+    /// ```
+    /// use sateen::prelude::*;
+    /// assert_eq!([3, 1, 2].par_iter().min(), Some(&1));
+    /// ```
+    fn min(self) -> Option<Self::Item>
+    where
+        Self::Item: Ord,
+    {
+        self.reduce_with(Ord::min)
+    }
+
+    /// The least item as `f` compares them; the first of equal ones.
+    ///
+    /// ```
+    /// use sateen::prelude::*;
+    /// let least = [3.5, 1.5, 2.5].par_iter().copied().min_by(f64::total_cmp);
+    /// assert_eq!(least, Some(1.5));
+    /// ```
+    fn min_by<F>(self, f: F) -> Option<Self::Item>
+    where
+        F: Sync + Send + Fn(&Self::Item, &Self::Item) -> Ordering,
+    {
+        self.reduce_with(|a, b| if f(&a, &b) == Ordering::Greater { b } else { a })
+    }
+
+    /// The item whose key is the least; the first of equal ones. `f` is called once for each.
+    ///
+    /// ```
+    /// use sateen::prelude::*;
+    /// let least = ["ccc", "a", "bb"].par_iter().min_by_key(|word| word.len());
+    /// assert_eq!(least, Some(&"a"));
+    /// ```
+    fn min_by_key<K, F>(self, f: F) -> Option<Self::Item>
+    where
+        K: Ord + Send,
+        F: Sync + Send + Fn(&Self::Item) -> K,
+    {
+        let keyed = self.map(|item| (f(&item), item));
+        keyed.min_by(|a, b| a.0.cmp(&b.0)).map(|(_, item)| item)
+    }
+
+    /// The greatest item; the last of equal ones. `None` if there are no items.
+    ///
+    /// ```
+    /// use sateen::prelude::*;
+    /// assert_eq!([3, 1, 2].par_iter().max(), Some(&3));
+    /// ```
+    fn max(self) -> Option<Self::Item>
+    where
+        Self::Item: Ord,
+    {
+        self.reduce_with(Ord::max)
+    }
+
+    /// The greatest item as `f` compares them; the last of equal ones.
+    ///
+    /// ```
+    /// use sateen::prelude::*;
+    /// let greatest = [3.5, 1.5, 2.5].par_iter().copied().max_by(f64::total_cmp);
+    /// assert_eq!(greatest, Some(3.5));
+    /// ```
+    fn max_by<F>(self, f: F) -> Option<Self::Item>
+    where
+        F: Sync + Send + Fn(&Self::Item, &Self::Item) -> Ordering,
+    {
+        self.reduce_with(|a, b| if f(&a, &b) == Ordering::Greater { a } else { b })
+    }
+
+    /// The item whose key is the greatest; the last of equal ones. `f` is called once for each.
+    ///
+    /// ```
+    /// use sateen::prelude::*;
+    /// let greatest = ["ccc", "a", "bb"].par_iter().max_by_key(|word| word.len());
+    /// assert_eq!(greatest, Some(&"ccc"));
+    /// ```
+    fn max_by_key<K, F>(self, f: F) -> Option<Self::Item>
+    where
+        K: Ord + Send,
+        F: Sync + Send + Fn(&Self::Item) -> K,
+    {
+        let keyed = self.map(|item| (f(&item), item));
+        keyed.max_by(|a, b| a.0.cmp(&b.0)).map(|(_, item)| item)
+    }
+
+    /// Some item that `predicate` wants, the one that is found first in time.
+    ///
+    /// ```
+    /// use sateen::prelude::*;
+    /// let found = (0..100).into_par_iter().find_any(|n| n % 7 == 6);
+    /// assert_eq!(found.map(|n| n % 7), Some(6));
+    /// ```
+    fn find_any<P>(self, predicate: P) -> Option<Self::Item>
+    where
+        P: Fn(&Self::Item) -> bool + Sync + Send,
+    {
+        find::find_any(self, &predicate)
+    }
+
+    /// The first item that `predicate` wants.
+    ///
+    /// ```
+    /// use sateen::prelude::*;
+    /// assert_eq!((0..100).into_par_iter().find_first(|n| n % 7 == 6), Some(6));
+    /// ```
+    fn find_first<P>(self, predicate: P) -> Option<Self::Item>
+    where
+        P: Fn(&Self::Item) -> bool + Sync + Send,
+    {
+        find_first_last::find_first(self, &predicate)
+    }
+
+    /// The last item that `predicate` wants.
+    ///
+    /// ```
+    /// use sateen::prelude::*;
+    /// assert_eq!((0..100).into_par_iter().find_last(|n| n % 7 == 6), Some(97));
+    /// ```
+    fn find_last<P>(self, predicate: P) -> Option<Self::Item>
+    where
+        P: Fn(&Self::Item) -> bool + Sync + Send,
+    {
+        find_first_last::find_last(self, &predicate)
+    }
+
+    /// Something that `predicate` makes of an item, the first in time that is `Some`.
+    ///
+    /// ```
+    /// use sateen::prelude::*;
+    /// let found = ["x", "2", "y"].par_iter().find_map_any(|word| word.parse().ok());
+    /// assert_eq!(found, Some(2));
+    /// ```
+    fn find_map_any<P, R>(self, predicate: P) -> Option<R>
+    where
+        P: Fn(Self::Item) -> Option<R> + Sync + Send,
+        R: Send,
+    {
+        self.filter_map(predicate).find_any(|_| true)
+    }
+
+    /// What `predicate` makes of the first item of which it makes `Some`.
+    ///
+    /// ```
+    /// use sateen::prelude::*;
+    /// let found = ["x", "2", "3"].par_iter().find_map_first(|word| word.parse().ok());
+    /// assert_eq!(found, Some(2));
+    /// ```
+    fn find_map_first<P, R>(self, predicate: P) -> Option<R>
+    where
+        P: Fn(Self::Item) -> Option<R> + Sync + Send,
+        R: Send,
+    {
+        self.filter_map(predicate).find_first(|_| true)
+    }
+
+    /// What `predicate` makes of the last item of which it makes `Some`.
+    ///
+    /// ```
+    /// use sateen::prelude::*;
+    /// let found = ["x", "2", "3"].par_iter().find_map_last(|word| word.parse().ok());
+    /// assert_eq!(found, Some(3));
+    /// ```
+    fn find_map_last<P, R>(self, predicate: P) -> Option<R>
+    where
+        P: Fn(Self::Item) -> Option<R> + Sync + Send,
+        R: Send,
+    {
+        self.filter_map(predicate).find_last(|_| true)
+    }
+
+    /// Whether `predicate` is true of any item.
+    ///
+    /// ```
+    /// use sateen::prelude::*;
+    /// assert!((0..10).into_par_iter().any(|n| n == 7));
+    /// ```
+    fn any<P>(self, predicate: P) -> bool
+    where
+        P: Fn(Self::Item) -> bool + Sync + Send,
+    {
+        self.map(predicate).find_any(|is| *is).is_some()
+    }
+
+    /// Whether `predicate` is true of all items.
+    ///
+    /// ```
+    /// use sateen::prelude::*;
+    /// assert!((0..10).into_par_iter().all(|n| n < 10));
+    /// ```
+    fn all<P>(self, predicate: P) -> bool
+    where
+        P: Fn(Self::Item) -> bool + Sync + Send,
+    {
+        self.map(predicate).find_any(|is| !*is).is_none()
+    }
+
+    /// Collects the first halves of pairs into one collection, and the second halves into
+    /// another.
+    ///
+    /// ```
+    /// use sateen::prelude::*;
+    /// let pairs = (0..3).into_par_iter().map(|n| (n, n * n));
+    /// let (roots, squares): (Vec<_>, Vec<_>) = pairs.unzip();
+    /// assert_eq!(roots, [0, 1, 2]);
+    /// assert_eq!(squares, [0, 1, 4]);
+    /// ```
+    fn unzip<A, B, FromA, FromB>(self) -> (FromA, FromB)
+    where
+        Self: ParallelIterator<Item = (A, B)>,
+        FromA: Default + Send + ParallelExtend<A>,
+        FromB: Default + Send + ParallelExtend<B>,
+        A: Send,
+        B: Send,
+    {
+        unzip::unzip(self)
+    }
+
+    /// Collects the items that `predicate` wants into one collection, and the others into
+    /// another.
+    ///
+    /// ```
+    /// use sateen::prelude::*;
+    /// let (even, odd): (Vec<_>, Vec<_>) = (0..5).into_par_iter().partition(|n| n % 2 == 0);
+    /// assert_eq!(even, [0, 2, 4]);
+    /// assert_eq!(odd, [1, 3]);
+    /// ```
+    fn partition<A, B, P>(self, predicate: P) -> (A, B)
+    where
+        A: Default + Send + ParallelExtend<Self::Item>,
+        B: Default + Send + ParallelExtend<Self::Item>,
+        P: Fn(&Self::Item) -> bool + Sync + Send,
+    {
+        unzip::partition(self, &predicate)
+    }
+
+    /// Passes each item through `predicate`, and collects what is `Left` into one collection
+    /// and what is `Right` into another.
+    ///
+    /// ```
+    /// use sateen::iter::Either;
+    /// use sateen::prelude::*;
+    /// let parse = |word: &&str| match word.parse::<u8>() {
+    ///     Ok(number) => Either::Left(number),
+    ///     Err(_) => Either::Right(word.len()),
+    /// };
+    /// let words = ["1", "two", "3"];
+    /// let (numbers, lengths): (Vec<_>, Vec<_>) = words.par_iter().partition_map(parse);
+    /// assert_eq!(numbers, [1, 3]);
+    /// assert_eq!(lengths, [3]);
+    /// ```
+    fn partition_map<A, B, P, L, R>(self, predicate: P) -> (A, B)
+    where
+        A: Default + Send + ParallelExtend<L>,
+        B: Default + Send + ParallelExtend<R>,
+        P: Fn(Self::Item) -> Either<L, R> + Sync + Send,
+        L: Send,
+        R: Send,
+    {
+        unzip::partition_map(self, predicate)
+    }
+
+    /// Collects the items of each piece into a vector, and these into a list. No item is moved
+    /// again, and no vector is empty.
+    ///
+    /// ```
+    /// use sateen::prelude::*;
+    /// let list = (0..100).into_par_iter().filter(|n| n % 2 == 0).collect_vec_list();
+    /// assert_eq!(list.into_iter().flatten().count(), 50);
+    /// ```
+    fn collect_vec_list(self) -> LinkedList<Vec<Self::Item>> {
+        collect::collect_unknown(self).into_lists()
+    }
 }

@@ -32,12 +32,12 @@ impl<I: fmt::Debug, R, ID, F> fmt::Debug for TryFold<I, R, ID, F> {
     }
 }
 
-impl<T, R, I, ID, F> ParallelIterator for TryFold<I, R, ID, F>
+impl<R, I, ID, F> ParallelIterator for TryFold<I, R, ID, F>
 where
     I: ParallelIterator,
-    F: Fn(T, I::Item) -> R + Sync + Send,
-    ID: Fn() -> T + Sync + Send,
-    R: Try<Output = T> + Send,
+    F: Fn(R::Output, I::Item) -> R + Sync + Send,
+    ID: Fn() -> R::Output + Sync + Send,
+    R: Try + Send,
 {
     type Item = R;
 
