@@ -197,8 +197,8 @@ impl Distant {
 /// For loops: each of them has types of its own, and they would make a [`join`] of each of them.
 ///
 /// # Safety
-/// `stack` is the join stack of the running fiber. Until this returns, one call of `run` with `data`
-/// is allowed, on any thread.
+/// `stack` is the join stack of the running fiber. Until this returns, one call of `run` with
+/// `data` is allowed, on any thread.
 #[inline(never)]
 pub(crate) unsafe fn join_distant(
     stack: &JoinStack,

@@ -72,5 +72,5 @@ fn each_block_is_sorted_and_added_up() {
         let (least, most) = (numbers.clone().min(), numbers.max());
         u64::from(most.expect("some") - least.expect("some"))
     };
-    assert_eq!(all, (0..3).map(one).sum());
+    assert_eq!(all, (0..3).map(one).sum::<u64>());
 }
