@@ -158,13 +158,6 @@ impl Span {
     }
 }
 
-/// Folds the items of a portion. A function of its own, so that the loop over them has all
-/// registers and keeps nothing on the stack for what lies around.
-#[inline(never)]
-fn fold_apart<P: Producer, F: Folder<P::Item>>(items: P, folder: F) -> F {
-    items.fold_with(folder)
-}
-
 struct Part<P, C>(PhantomData<(P, C)>);
 
 /// What the items so far have become, in their order: first `done`, then what `open` has taken.
@@ -314,7 +307,7 @@ impl<P: Producer, C: Consumer<P::Item>> Piece for Part<P, C> {
             }
         };
         let Open { folder, room, seam } = open;
-        let folder = fold_apart(now, folder);
+        let folder = now.fold_with(folder);
         (State { done, open: Some(Open { folder, room, seam }), in_blocks }, later)
     }
 
