@@ -16,7 +16,7 @@ pub enum Told {
     Received,
 }
 
-/// Who listens: told on the thread where it happens, with the address. It may neither wait nor
+/// The listener: told on the thread where it happens, with the address. It may neither wait nor
 /// unwind, for it is called in the middle of steps of others' protocols.
 pub type Listener = fn(Told, usize);
 

@@ -104,7 +104,7 @@ pub(crate) struct Comparison<'a> {
     pub(crate) ratio: Estimate,
 }
 
-/// Who is ahead.
+/// The one that is ahead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Standing {
     Ahead,

@@ -79,7 +79,7 @@ impl Seen {
         runtimes.flat_map(|it| &it.waits).any(|wait| wait.work.for_ns >= LONG)
     }
 
-    /// Who holds what lies at this address, by the last report.
+    /// The holder of what lies at this address, by the last report.
     pub(super) fn holder(&self, runtime: u64, address: &str) -> Option<&str> {
         let told = self.report.as_ref()?.runtimes.iter().find(|told| told.number == runtime)?;
         let held = told.held.iter().find(|held| held.address.0 == address)?;

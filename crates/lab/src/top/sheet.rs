@@ -183,7 +183,7 @@ fn numbered(runtime: &Runtime, several: bool, index: u64) -> String {
     if several { format!("{}.{index}", runtime.number) } else { index.to_string() }
 }
 
-/// Who it is: its name, or its number and what is known.
+/// What it is called: its name, or its number and what is known.
 fn who(work: &Work) -> String {
     match &work.name {
         Some(name) if work.name_cut => format!("{name}…"),

@@ -229,7 +229,7 @@ impl<'a> Runtime<'a> {
     }
 }
 
-/// Who the program is: the start of each answer.
+/// The name of the program: the start of each answer.
 pub(super) struct Program {
     /// A JSON object's first fields, with a comma behind.
     head: String,
