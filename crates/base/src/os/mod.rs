@@ -236,7 +236,7 @@ pub fn misplaces_threads() -> bool {
 /// Returns whether it was moved. A change of its affinity by another thread meanwhile is lost.
 ///
 /// # Cost
-/// Three system calls and a switch, about 10 µs.
+/// Three system calls and a switch of threads.
 pub fn move_to_core(core: usize) -> bool {
     Host::move_to_core(core)
 }
