@@ -75,6 +75,13 @@ impl<Item, E: End<Item>> UnindexedConsumer<Item> for Ended<E> {
     }
 }
 
+/// Runs a loop over items in a function of its own. There it has all registers, and keeps nothing
+/// on the stack for the code around it: that is the whole driver of a parallel loop.
+#[inline(never)]
+pub(crate) fn apart<R>(items: impl FnOnce() -> R) -> R {
+    items()
+}
+
 /// The first of two results, if there are any. The other is dropped before that is returned:
 /// `Option::or` would lose what it returns if the destructor panics.
 #[inline]

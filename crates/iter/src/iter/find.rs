@@ -1,7 +1,7 @@
 //! `find_any`: the first item that anybody finds.
 
 use super::ParallelIterator;
-use super::end::{End, Ended, either_of};
+use super::end::{End, Ended, apart, either_of};
 use super::flag::Flag;
 use super::plumbing::Folder;
 use sateen_base::unwind::Held;
@@ -66,15 +66,9 @@ impl<T, P: Fn(&T) -> bool> Folder<T> for FindFolder<'_, T, P> {
 
     #[inline]
     fn consume_iter<I: IntoIterator<Item = T>>(mut self, iter: I) -> Self {
-        let Find { predicate, found } = self.find;
-        // A look at the flag costs nothing that a search would notice: its line stays in the cache.
-        let mut items = iter.into_iter().take_while(|_| !found.is_raised());
-        if let Some(item) = items.find(predicate) {
-            found.raise();
-            // Held while the other items are dropped.
-            let item = Held::new(item);
-            drop(items);
-            self.item = Some(item.release());
+        let found = apart(|| search(self.find, iter.into_iter()));
+        if found.is_some() {
+            self.item = found;
         }
         self
     }
@@ -88,4 +82,17 @@ impl<T, P: Fn(&T) -> bool> Folder<T> for FindFolder<'_, T, P> {
     fn full(&self) -> bool {
         self.find.found.is_raised()
     }
+}
+
+#[inline(always)]
+fn search<T, P: Fn(&T) -> bool>(find: Find<'_, P>, items: impl Iterator<Item = T>) -> Option<T> {
+    let Find { predicate, found } = find;
+    // A look at the flag costs nothing that a search would notice: its line stays in the cache.
+    let mut items = items.take_while(|_| !found.is_raised());
+    let item = items.find(predicate)?;
+    found.raise();
+    // Held while the other items are dropped.
+    let item = Held::new(item);
+    drop(items);
+    Some(item.release())
 }

@@ -1,7 +1,7 @@
 //! `for_each`, and ends that need no result.
 
 use super::ParallelIterator;
-use super::end::{End, Ended};
+use super::end::{End, Ended, apart};
 use super::plumbing::{Folder, Producer, bridge_producer_consumer};
 
 /// Calls a function with each item.
@@ -59,7 +59,7 @@ impl<T, F: Fn(T)> Folder<T> for Each<'_, F> {
 
     #[inline]
     fn consume_iter<I: IntoIterator<Item = T>>(self, iter: I) -> Self {
-        iter.into_iter().for_each(self.0);
+        apart(|| iter.into_iter().for_each(self.0));
         self
     }
 

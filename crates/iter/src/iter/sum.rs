@@ -1,7 +1,7 @@
 //! `sum` and `product`.
 
 use super::ParallelIterator;
-use super::end::{End, Ended};
+use super::end::{End, Ended, apart};
 use super::plumbing::Folder;
 use sateen_base::unwind::Held;
 use std::iter::{Product, Sum};
@@ -51,12 +51,13 @@ macro_rules! total {
 
             #[inline]
             fn consume(self, item: T) -> Self {
-                self.consume_iter(std::iter::once(item))
+                let more: S = std::iter::once(item).$function();
+                Self(Held::new([self.0.release(), more].into_iter().$function()))
             }
 
             #[inline]
             fn consume_iter<I: IntoIterator<Item = T>>(self, iter: I) -> Self {
-                let more: S = iter.into_iter().$function();
+                let more: S = apart(|| iter.into_iter().$function());
                 Self(Held::new([self.0.release(), more].into_iter().$function()))
             }
 

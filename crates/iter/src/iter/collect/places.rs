@@ -5,6 +5,7 @@
 //! the second follows it. Otherwise the second is dropped: its items are lost, which the last count
 //! finds. So a source that lies about its length can cost items, but never memory safety.
 
+use crate::iter::end::apart;
 use crate::iter::plumbing::{Consumer, Folder, Reducer, UnindexedConsumer};
 use sateen_base::unwind::discard;
 use std::marker::PhantomData;
@@ -155,27 +156,8 @@ impl<T: Send> Folder<T> for Written<'_, T> {
 
     #[inline]
     fn consume_iter<I: IntoIterator<Item = T>>(mut self, iter: I) -> Self {
-        let mut items = iter.into_iter();
-        if std::mem::needs_drop::<T>() {
-            items.for_each(|item| self.write(item));
-            return self;
-        }
-        // No item has to be dropped after a panic, so none is counted before the end.
-        // SAFETY: the places after the first `len` are this folder's, and not initialised.
-        let places = unsafe {
-            std::slice::from_raw_parts_mut(self.first.add(self.len), self.room - self.len)
-        };
-        let mut filled = 0;
-        for place in places.iter_mut() {
-            let Some(item) = items.next() else { break };
-            place.write(item);
-            filled += 1;
-        }
-        self.len += filled;
-        self.seen += filled;
-        if self.len == self.room && items.next().is_some() {
-            more(self.whole, self.room);
-        }
+        let items = iter.into_iter();
+        apart(|| self.fill(items));
         self
     }
 
@@ -203,6 +185,31 @@ impl<T> Written<'_, T> {
         let last = self.len.checked_sub(1)?;
         // SAFETY: the first `len` places are initialised.
         Some(unsafe { (*self.first.add(last)).assume_init_ref() })
+    }
+
+    /// Writes the items.
+    #[inline(always)]
+    fn fill(&mut self, mut items: impl Iterator<Item = T>) {
+        if std::mem::needs_drop::<T>() {
+            items.for_each(|item| self.write(item));
+            return;
+        }
+        // No item has to be dropped after a panic, so none is counted before the end.
+        // SAFETY: the places after the first `len` are this folder's, and not initialised.
+        let places = unsafe {
+            std::slice::from_raw_parts_mut(self.first.add(self.len), self.room - self.len)
+        };
+        let mut filled = 0;
+        for place in places.iter_mut() {
+            let Some(item) = items.next() else { break };
+            place.write(item);
+            filled += 1;
+        }
+        self.len += filled;
+        self.seen += filled;
+        if self.len == self.room && items.next().is_some() {
+            more(self.whole, self.room);
+        }
     }
 
     /// Writes each item, joined with the one before it by `join`. The first goes in as it is.
