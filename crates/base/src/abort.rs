@@ -10,7 +10,7 @@
 pub fn abort_with(reason: &str) -> ! {
     #[cfg(feature = "std")]
     {
-        eprintln!("sateen: internal error: {reason}");
+        crate::os::say(format_args!("internal error: {reason}"));
         std::process::abort()
     }
     #[cfg(not(feature = "std"))]

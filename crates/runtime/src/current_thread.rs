@@ -407,9 +407,9 @@ impl Drop for CurrentThread {
         // A task that still waits keeps everything: the worker has a count of what it belongs to.
         let all = self.is_empty() && !worker.has_runnable();
         if !all && os::thread_end() != ThreadEnd::NotBegun {
-            eprintln!(
-                "sateen: tasks that wait are leaked: their runtime may have ended with its thread"
-            );
+            os::say(format_args!(
+                "tasks that wait are leaked: their runtime may have ended with its thread"
+            ));
         }
         if all {
             self.shared.stop();

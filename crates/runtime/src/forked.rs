@@ -43,7 +43,7 @@ pub(crate) fn is_older(task: TaskId) -> bool {
 /// Ends the process: a worker waits for what no thread can bring about.
 #[cold]
 pub(crate) fn end_process() -> ! {
-    eprintln!("sateen: {MESSAGE}");
+    os::say(format_args!("{MESSAGE}"));
     std::process::abort()
 }
 

@@ -25,7 +25,7 @@ use crate::fiber::Fiber;
 use crate::shared::Shared;
 use crate::worker::Worker;
 use sateen_base::SpinLock;
-use sateen_base::os::ThreadClock;
+use sateen_base::os::{self, ThreadClock};
 use sateen_base::prim::time::{Duration, Instant};
 use sateen_base::prim::{Arc, AtomicBool, AtomicU8, Ordering, fence, thread};
 use sateen_sync::park::ThreadParker;
@@ -290,10 +290,10 @@ impl Monitor {
         let id = fiber.context_id();
         let blocked = BlockedWorker { worker: worker.index(), id, name, location, time };
         if !SAID.swap(true, Ordering::Relaxed) {
-            eprintln!(
-                "sateen: {blocked} while work is queued; a substitute takes over (calls that \
+            os::say(format_args!(
+                "{blocked} while work is queued; a substitute takes over (calls that \
                  block are best made in `blocking`; this is said once)"
-            );
+            ));
         }
         self.blocked.lock().push(blocked);
     }
@@ -304,10 +304,10 @@ fn tell_limit(shared: &Shared) {
     static SAID: AtomicBool = AtomicBool::new(false);
     let most = shared.substitutes.count();
     if shared.substitutes.active() == most && !SAID.swap(true, Ordering::Relaxed) {
-        eprintln!(
-            "sateen: {most} workers are blocked, and each has a substitute; others wait until one \
+        os::say(format_args!(
+            "{most} workers are blocked, and each has a substitute; others wait until one \
              goes on, unless `Builder::substitutes` is raised (this is said once)"
-        );
+        ));
     }
 }
 

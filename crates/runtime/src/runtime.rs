@@ -15,7 +15,7 @@ use crate::outside_spin;
 use crate::shared::{Refused, Shared};
 use crate::task::{JoinHandle, Running, Spawn, interrupted_after};
 use crate::unwind::{discard, run_and_discard};
-use sateen_base::os::PerProcess;
+use sateen_base::os::{self, PerProcess};
 use sateen_base::prim::time::Duration;
 use sateen_base::prim::{Arc, AtomicBool, AtomicUsize, Ordering, UnsafeCell, thread};
 use sateen_sync::park::{self, Awaited};
@@ -275,7 +275,7 @@ pub(crate) fn warn_once(error: &BuildError) {
     static SAID: AtomicBool = AtomicBool::new(false);
     // Ordering: Relaxed, a flag that guards no data.
     if !SAID.swap(true, Ordering::Relaxed) {
-        eprintln!("sateen: {error}; running on the calling thread alone");
+        os::say(format_args!("{error}; running on the calling thread alone"));
     }
 }
 

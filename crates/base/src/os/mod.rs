@@ -297,6 +297,12 @@ pub fn thread_name() -> [u8; 16] {
     Host::thread_name()
 }
 
+/// Writes a line to stderr, with the library's name before it. What cannot be written is left out:
+/// `eprintln!` would panic then, in whatever the program does.
+pub fn say(line: std::fmt::Arguments<'_>) {
+    write_stderr(format!("sateen: {line}\n").as_bytes());
+}
+
 /// About how many more threads the process can have, where the system has a limit that threads hit
 /// with a crash instead of an error.
 pub fn thread_limit() -> Option<usize> {

@@ -4,7 +4,7 @@ use super::registry::{self, Listed};
 use super::server;
 use crate::builder::Builder;
 use crate::shared::Shared;
-use sateen_base::os::PerProcess;
+use sateen_base::os::{self, PerProcess};
 use sateen_base::prim::Arc;
 use std::sync::OnceLock;
 
@@ -38,10 +38,10 @@ fn by_variable() -> bool {
             Some("0" | "") => false,
             _ => {
                 let value = value.to_string_lossy();
-                eprintln!(
-                    "sateen: {VARIABLE}: `{value}` is neither 0 nor 1; nobody can look at this \
+                os::say(format_args!(
+                    "{VARIABLE}: `{value}` is neither 0 nor 1; nobody can look at this \
                      program"
-                );
+                ));
                 false
             }
         }

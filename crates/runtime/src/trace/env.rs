@@ -58,7 +58,10 @@ fn ask() -> Option<Asked> {
     // The program may change its folder.
     let path = std::path::absolute(&name).unwrap_or(name);
     let complain = |error: std::io::Error| {
-        eprintln!("sateen: {FILE_VARIABLE}: cannot write the trace `{}`: {error}", path.display());
+        os::say(format_args!(
+            "{FILE_VARIABLE}: cannot write the trace `{}`: {error}",
+            path.display()
+        ));
     };
     File::create(&path).map_err(complain).ok()?;
     os::at_end(save_all).map_err(complain).ok()?;
@@ -82,10 +85,10 @@ fn events() -> usize {
         Ok(events) if events > 0 => events,
         _ => {
             let text = text.to_string_lossy();
-            eprintln!(
-                "sateen: {EVENTS_VARIABLE}: `{text}` is no number above 0; \
+            os::say(format_args!(
+                "{EVENTS_VARIABLE}: `{text}` is no number above 0; \
                  there is room for {EVENTS} events"
-            );
+            ));
             EVENTS
         }
     }
@@ -109,6 +112,6 @@ fn save_all() {
     let traces = asked.traces.lock().unwrap_or_else(PoisonError::into_inner).clone();
     let all: Vec<Taken> = traces.iter().filter_map(|state| state.take()).collect();
     if let Err(error) = save(&all, &asked.path) {
-        eprintln!("sateen: {FILE_VARIABLE}: {error}");
+        os::say(format_args!("{FILE_VARIABLE}: {error}"));
     }
 }
