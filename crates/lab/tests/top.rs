@@ -114,6 +114,26 @@ fn a_stale_socket_is_no_program() {
     assert_eq!(text(&folder.output(&[]).stdout), "       6  gone\n");
 }
 
+/// One that is stopped accepts nobody, and its socket may have no room for one more.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_program_that_accepts_nobody_does_not_answer() {
+    let folder = Folder::new();
+    let path = folder.socket("full-5");
+    let full = UnixListener::bind(&path).expect("bound");
+    rustix::net::listen(&full, 0).expect("fewer may wait");
+    let mut kept = Vec::new();
+    while let Ok(stream) = sateen_base::os::connect_at_once(&path) {
+        kept.push(stream);
+    }
+    let done = folder.output(&["full", "--once"]);
+    assert_eq!(done.status.code(), Some(5));
+    assert_eq!(text(&done.stderr), "sateen: full (5) does not answer\n");
+    assert_eq!(text(&folder.output(&[]).stdout), "       5  full: full (5) does not answer\n");
+    folder.serve_frame("full-6", frame("x"));
+    assert_refused(&folder.output(&["full"]), "2 programs have the name `full`");
+}
+
 #[test]
 fn two_programs_of_one_name_are_told_apart_by_number() {
     let folder = Folder::new();

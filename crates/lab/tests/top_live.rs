@@ -17,6 +17,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 const CHILD: &str = "SATEEN_TEST_CHILD";
+/// A name that would do something to a terminal, and to JSON.
+const EVIL: &str = "\u{1b}[2J\"\\\n\u{202e}";
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Not a test by itself: the program that is looked at, until standard input ends.
@@ -43,6 +45,8 @@ fn the_child() {
         thread::sleep(Duration::from_millis(1));
     });
     let queue = Arc::new(queue.expect("a queue"));
+    let evil = WorkerQueue::builder().name(EVIL).start(|_, _: &mut u32| ());
+    let _evil = evil.expect("a queue");
     let sends = Arc::clone(&queue);
     thread::spawn(move || while sends.send(1).is_ok() {});
     drop(std::io::read_to_string(std::io::stdin()));
@@ -99,6 +103,10 @@ fn a_deadlock_and_a_queue_are_seen_until_the_program_dies() {
     assert!(printed.contains("which waits for mutex 0x"), "{printed}");
     let json = text(&top(folder.path(), &[&program, "--format", "json"]).stdout);
     assert!(json.contains("\"name\":\"mill\""), "{json}");
+    let frame: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+    let queues = frame["frame"]["queues"].as_array().expect("a list");
+    assert!(queues.iter().any(|queue| queue["name"] == EVIL), "{json}");
+    assert!(!printed.contains(['\u{1b}', '\u{202e}']), "{printed}");
     assert!(text(&top(folder.path(), &[]).stdout).contains(&program));
     // A process that is stopped does not answer.
     let process = Pid::from_child(&child);

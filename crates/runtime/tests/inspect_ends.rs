@@ -6,68 +6,25 @@
 
 #[path = "common/asked.rs"]
 mod asked;
+#[path = "common/program.rs"]
+mod program;
 
 use asked::{Asker, PATIENCE, sockets};
+use program::{Folder, Program, some_sockets, wait_for_the_end};
 use sateen_runtime::Runtime;
 use std::fs;
-use std::io::Read;
 use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
-const CHILD: &str = "SATEEN_TEST_CHILD";
-
-/// A folder that is gone when this is dropped.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new(name: &str) -> Self {
-        let path = std::env::temp_dir().join(format!("sateen-{}-{name}", std::process::id()));
-        fs::create_dir(&path).expect("made");
-        Self(path)
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        drop(fs::remove_dir_all(&self.0));
-    }
-}
-
-/// Runs `what` in a process of its own.
-fn child(what: &str, folder: &Path, inspect: &str) -> Child {
-    let mut command = Command::new(std::env::current_exe().expect("this test has a path"));
-    command.args(["--exact", "the_child", "--nocapture", "--test-threads=1"]);
-    command.env(CHILD, what).env("SATEEN_INSPECT", inspect).env("XDG_RUNTIME_DIR", folder);
-    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    command.spawn().expect("the child starts")
-}
-
-/// Waits for its end. Returns what it said on standard error.
-fn ended(mut child: Child) -> String {
-    drop(child.stdin.take());
-    let output = child.wait_with_output().expect("it ends");
-    String::from_utf8_lossy(&output.stderr).into_owned()
-}
-
-/// Waits until there are as many sockets.
-fn some_sockets(folder: &Path, count: usize) -> Vec<PathBuf> {
-    let start = Instant::now();
-    loop {
-        let found = sockets(folder);
-        if found.len() == count {
-            return found;
-        }
-        assert!(start.elapsed() < PATIENCE, "not {count} sockets: {found:?}");
-        std::thread::sleep(Duration::from_millis(5));
-    }
+fn child(what: &str, folder: &Path, inspect: &str) -> Program {
+    program::start(what, folder, inspect)
 }
 
 /// Not a test by itself: what the children do.
 #[test]
 fn the_child() {
-    let Ok(what) = std::env::var(CHILD) else { return };
+    let Some(what) = program::task() else { return };
     let runtime = Runtime::builder().workers(1).build().expect("a runtime");
     if what == "fork" {
         // SAFETY: the child uses what may be used there: a new runtime.
@@ -89,22 +46,17 @@ fn the_child() {
     runtime.spawn(|| ()).join().expect("ended");
 }
 
-/// Until standard input ends.
-fn wait_for_the_end() {
-    drop(std::io::stdin().read(&mut [0]));
-}
-
 #[test]
 fn the_socket_is_the_users_alone_and_goes_with_the_program() {
     let folder = Folder::new("alone");
     let child = child("wait", &folder.0, "1");
     let [socket] = &some_sockets(&folder.0, 1)[..] else { panic!() };
     let name = socket.file_name().and_then(|it| it.to_str()).expect("a name");
-    assert!(name.ends_with(&format!("-{}.sock", child.id())), "{name}");
+    assert!(name.ends_with(&format!("-{}.sock", child.0.id())), "{name}");
     Asker::connect_to(socket).ask("hello");
     let mode = |path: &Path| fs::metadata(path).expect("there").permissions().mode() & 0o777;
     assert_eq!((mode(socket), mode(&folder.0.join("sateen"))), (0o600, 0o700));
-    assert_eq!(ended(child), "");
+    assert_eq!(child.ends_well(), "");
     assert!(sockets(&folder.0).is_empty(), "it goes at the end");
 }
 
@@ -113,8 +65,8 @@ fn what_is_left_of_a_killed_program_goes_with_the_next() {
     let folder = Folder::new("left");
     let mut first = child("wait", &folder.0, "1");
     let left = some_sockets(&folder.0, 1);
-    first.kill().expect("killed");
-    first.wait().expect("ended");
+    first.0.kill().expect("killed");
+    first.0.wait().expect("ended");
     assert_eq!(sockets(&folder.0), left, "nobody has removed it");
     let second = child("wait", &folder.0, "1");
     let start = Instant::now();
@@ -122,14 +74,14 @@ fn what_is_left_of_a_killed_program_goes_with_the_next() {
         assert!(start.elapsed() < PATIENCE, "{:?}", sockets(&folder.0));
         std::thread::sleep(Duration::from_millis(5));
     }
-    ended(second);
+    second.ends_well();
 }
 
 #[test]
 fn without_the_variable_there_is_no_socket() {
     for value in ["0", ""] {
         let folder = Folder::new(&format!("none{value}"));
-        assert_eq!(ended(child("wait", &folder.0, value)), "");
+        assert_eq!(child("wait", &folder.0, value).ends_well(), "");
         assert!(!folder.0.join("sateen").exists());
     }
 }
@@ -137,7 +89,7 @@ fn without_the_variable_there_is_no_socket() {
 #[test]
 fn what_cannot_be_is_said_and_the_program_runs() {
     let folder = Folder::new("value");
-    let said = ended(child("wait", &folder.0, "yes"));
+    let said = child("wait", &folder.0, "yes").ends_well();
     assert!(said.starts_with("sateen: SATEEN_INSPECT: `yes` is neither 0 nor 1"), "{said}");
     assert_eq!(said.lines().count(), 1, "{said}");
 
@@ -145,18 +97,18 @@ fn what_cannot_be_is_said_and_the_program_runs() {
     fs::create_dir(folder.0.join("sateen")).expect("made");
     let open = fs::Permissions::from_mode(0o755);
     fs::set_permissions(folder.0.join("sateen"), open).expect("set");
-    let said = ended(child("wait", &folder.0, "1"));
+    let said = child("wait", &folder.0, "1").ends_well();
     assert!(said.contains("others may use it: its mode is 755"), "{said}");
 
     let folder = Folder::new("link");
     std::os::unix::fs::symlink("/tmp", folder.0.join("sateen")).expect("made");
-    let said = ended(child("wait", &folder.0, "1"));
+    let said = child("wait", &folder.0, "1").ends_well();
     assert!(said.contains("it is no folder"), "{said}");
 
     let folder = Folder::new("long");
     let deep = folder.0.join("x".repeat(120));
     fs::create_dir(&deep).expect("made");
-    let said = ended(child("wait", &deep, "1"));
+    let said = child("wait", &deep, "1").ends_well();
     assert!(said.starts_with("sateen: nobody can look at this program: `"), "{said}");
     assert_eq!(said.lines().count(), 1, "{said}");
 
@@ -166,7 +118,7 @@ fn what_cannot_be_is_said_and_the_program_runs() {
         let folder = Folder::new("given");
         fs::create_dir(folder.0.join("sateen")).expect("made");
         std::os::unix::fs::chown(folder.0.join("sateen"), Some(12_345), None).expect("given");
-        let said = ended(child("wait", &folder.0, "1"));
+        let said = child("wait", &folder.0, "1").ends_well();
         assert!(said.contains("it belongs to user 12345"), "{said}");
     } else {
         eprintln!("skipped: only root can give a folder away");
@@ -181,7 +133,7 @@ fn a_process_that_forked_has_a_socket_of_its_own() {
     let pids =
         both.iter().map(|socket| Asker::connect_to(socket).ask("hello")["hello"]["pid"].as_u64());
     let pids: Vec<_> = pids.collect();
-    assert!(pids[0] != pids[1] && pids.contains(&Some(child.id().into())), "{pids:?}");
-    assert_eq!(ended(child), "");
+    assert!(pids[0] != pids[1] && pids.contains(&Some(child.0.id().into())), "{pids:?}");
+    assert_eq!(child.ends_well(), "");
     assert!(sockets(&folder.0).is_empty(), "each removes its own");
 }

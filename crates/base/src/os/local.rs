@@ -1,8 +1,14 @@
-//! What a program needs to answer others on the same machine: who it runs as, and which of its
-//! connections have something to read.
+//! What a program needs to talk to others on the same machine: who it runs as, which of its
+//! connections have something to read or room, and connections that nobody is waited for.
 
+use std::ffi::c_char;
 use std::io;
-use std::os::fd::RawFd;
+use std::mem;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::ptr::null_mut;
 
 /// The number of the user with whose rights this process runs.
 pub fn user_id() -> u32 {
@@ -45,12 +51,81 @@ pub fn wait_readable(descriptors: &[RawFd], milliseconds: i32) -> io::Result<u32
     Ok(asked.iter().enumerate().map(bit).sum())
 }
 
+/// Waits until `descriptor` has room for what is written, or an error to tell; for `milliseconds`
+/// at most. Returns false if there is no room by then, or a signal came.
+///
+/// # Errors
+/// The system's.
+pub fn wait_writable(descriptor: RawFd, milliseconds: i32) -> io::Result<bool> {
+    let mut asked = libc::pollfd { fd: descriptor, events: libc::POLLOUT, revents: 0 };
+    // SAFETY: the entry is there.
+    match unsafe { libc::poll(&mut asked, 1, milliseconds) } {
+        1.. => Ok(true),
+        0 => Ok(false),
+        _ => {
+            let error = io::Error::last_os_error();
+            if error.kind() == io::ErrorKind::Interrupted { Ok(false) } else { Err(error) }
+        }
+    }
+}
+
+/// From now on a write of the calling thread to a connection whose other side has gone is an error,
+/// also where the program has `SIGPIPE` end it.
+pub fn block_broken_pipes() {
+    // SAFETY: an empty set is a set; the calls read and write what they are given. They fail for
+    // numbers only that are no signals.
+    unsafe {
+        let mut signals: libc::sigset_t = mem::zeroed();
+        libc::sigemptyset(&mut signals);
+        libc::sigaddset(&mut signals, libc::SIGPIPE);
+        libc::pthread_sigmask(libc::SIG_BLOCK, &signals, null_mut());
+    }
+}
+
+/// Connects to the socket at `path`, if that can be at once. The connection then
+/// [does not block](UnixStream::set_nonblocking).
+///
+/// # Errors
+/// The system's. On Linux `WouldBlock`, if whoever serves the socket has not accepted those that
+/// came before, and there is no room for more: a program that is stopped, say. With `connect` of
+/// the standard library one would wait for it.
+pub fn connect_at_once(path: &Path) -> io::Result<UnixStream> {
+    let bytes = path.as_os_str().as_bytes();
+    // SAFETY: the type has numbers only.
+    let mut address: libc::sockaddr_un = unsafe { mem::zeroed() };
+    // One more for the zero at the end.
+    if bytes.len() >= address.sun_path.len() || bytes.contains(&0) {
+        let reason = "the path of a socket is too long, or has a zero in it";
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, reason));
+    }
+    address.sun_family = libc::AF_UNIX as libc::sa_family_t;
+    for (to, &byte) in address.sun_path.iter_mut().zip(bytes) {
+        *to = byte as c_char;
+    }
+    // SAFETY: the call has no pointers.
+    let made = unsafe { libc::socket(libc::AF_UNIX, libc::SOCK_STREAM, 0) };
+    if made < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: it was made just now, and nobody else has it.
+    let socket = unsafe { OwnedFd::from_raw_fd(made) };
+    // SAFETY: it is ours; programs that this one starts do not get it.
+    unsafe { libc::fcntl(made, libc::F_SETFD, libc::FD_CLOEXEC) };
+    let stream = UnixStream::from(socket);
+    stream.set_nonblocking(true)?;
+    let length = mem::size_of_val(&address) as libc::socklen_t;
+    // SAFETY: the address is there, is as long, and has a zero behind the path.
+    match unsafe { libc::connect(stream.as_raw_fd(), (&raw const address).cast(), length) } {
+        0 => Ok(stream),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
 #[cfg(all(test, not(miri)))]
 mod tests {
     use super::*;
-    use std::io::Write;
-    use std::os::fd::AsRawFd;
-    use std::os::unix::net::UnixStream;
+    use std::io::{Read, Write};
+    use std::os::unix::net::UnixListener;
 
     #[test]
     fn it_tells_which_ones_have_something() {
@@ -62,5 +137,70 @@ mod tests {
         assert_eq!(wait_readable(&both, -1).expect("polled"), 2);
         drop(_other);
         assert_eq!(wait_readable(&both, -1).expect("polled"), 3);
+    }
+    #[test]
+    fn it_tells_whether_there_is_room() {
+        let (mut writes, mut reads) = UnixStream::pair().expect("a pair");
+        writes.set_nonblocking(true).expect("set");
+        assert!(wait_writable(writes.as_raw_fd(), 0).expect("polled"));
+        let full = loop {
+            match writes.write(&[0; 4096]) {
+                Ok(count) => assert!(count > 0),
+                Err(error) => break error,
+            }
+        };
+        assert_eq!(full.kind(), io::ErrorKind::WouldBlock);
+        assert!(!wait_writable(writes.as_raw_fd(), 1).expect("polled"));
+        reads.set_nonblocking(true).expect("set");
+        while reads.read(&mut [0; 4096]).is_ok() {}
+        assert!(wait_writable(writes.as_raw_fd(), -1).expect("polled"));
+    }
+
+    /// The process would end otherwise: it lets the signal do what it does by itself.
+    #[test]
+    fn a_broken_pipe_is_an_error() {
+        let thread = std::thread::spawn(|| {
+            block_broken_pipes();
+            // SAFETY: no other test of this program writes to what is gone.
+            let before = unsafe { libc::signal(libc::SIGPIPE, libc::SIG_DFL) };
+            let (mut writes, reads) = UnixStream::pair().expect("a pair");
+            drop(reads);
+            let error = writes.write(b"x").expect_err("nobody reads");
+            // SAFETY: as it was.
+            unsafe { libc::signal(libc::SIGPIPE, before) };
+            error.kind()
+        });
+        assert_eq!(thread.join().expect("no panic"), io::ErrorKind::BrokenPipe);
+    }
+
+    #[test]
+    fn a_connection_is_there_at_once_or_not_at_all() {
+        let folder = std::env::temp_dir().join(format!("sateen-local-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).expect("made");
+        let path = folder.join("a.sock");
+        let kind = |path: &Path| connect_at_once(path).map(drop).map_err(|error| error.kind());
+        assert_eq!(kind(&path), Err(io::ErrorKind::NotFound));
+        assert_eq!(kind(&folder.join("x".repeat(200))), Err(io::ErrorKind::InvalidInput));
+        let listener = UnixListener::bind(&path).expect("bound");
+        let mut here = connect_at_once(&path).expect("connected");
+        let (mut there, _) = listener.accept().expect("accepted");
+        here.write_all(b"x").expect("written");
+        there.read_exact(&mut [0]).expect("read");
+        if cfg!(target_os = "linux") {
+            // Fewer may wait than there may be descriptors.
+            // SAFETY: the socket is the listener's.
+            assert_eq!(unsafe { libc::listen(listener.as_raw_fd(), 1) }, 0);
+            let mut kept = Vec::new();
+            let full = loop {
+                match connect_at_once(&path) {
+                    Ok(stream) => kept.push(stream),
+                    Err(error) => break error,
+                }
+            };
+            assert_eq!(full.kind(), io::ErrorKind::WouldBlock);
+        }
+        drop(listener);
+        assert_eq!(kind(&path), Err(io::ErrorKind::ConnectionRefused));
+        std::fs::remove_dir_all(&folder).expect("removed");
     }
 }

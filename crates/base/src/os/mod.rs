@@ -38,7 +38,10 @@ pub use at_end::{at_end, end_work_now};
 pub use fault::{SignalStack, on_fault, write_stderr};
 pub use fork::{at_fork_in_child, process_generation, watch_forks};
 #[cfg(unix)]
-pub use local::{MOST_READABLE, at_exit, user_id, wait_readable};
+pub use local::{
+    MOST_READABLE, at_exit, block_broken_pipes, connect_at_once, user_id, wait_readable,
+    wait_writable,
+};
 pub use memory::{Mapping, StackGuard};
 pub use mutex::PlatformMutex;
 #[doc(hidden)]

@@ -3,6 +3,7 @@
 use super::place::Place;
 use super::protocol::{Answer, Frame, Report, Trace, parse, request};
 use crate::error::{Error, input};
+use sateen_base::os;
 use std::io::{ErrorKind, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
@@ -29,14 +30,16 @@ impl Connection {
             0 => format!("`{}`", place.path.display()),
             pid => format!("{} ({pid})", place.name),
         };
-        let stream = UnixStream::connect(&place.path).map_err(|e| match e.kind() {
+        let stream = os::connect_at_once(&place.path).map_err(|e| match e.kind() {
             ErrorKind::ConnectionRefused => {
                 input(format!("{who} is gone: nobody serves its socket any more"))
             }
+            ErrorKind::WouldBlock => Error::Lost(format!("{who} does not answer")),
             _ => input(format!("cannot look at {who}: {e}")),
         })?;
         let prepared = stream
-            .set_read_timeout(Some(Duration::from_millis(100)))
+            .set_nonblocking(false)
+            .and_then(|()| stream.set_read_timeout(Some(Duration::from_millis(100))))
             .and_then(|()| stream.set_write_timeout(Some(LIMIT)));
         prepared.map_err(|e| input(format!("cannot look at {who}: {e}")))?;
         Ok(Self { stream, rest: Vec::new(), who })

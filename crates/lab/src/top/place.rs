@@ -3,8 +3,8 @@
 use crate::error::{Error, input};
 use sateen_base::os;
 use std::fs;
+use std::io::ErrorKind;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
-use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 
 /// The socket of a program.
@@ -86,7 +86,11 @@ impl Place {
     }
 
     fn is_served(&self) -> bool {
-        UnixStream::connect(&self.path).is_ok()
+        // One that is stopped may have no room for one more.
+        match os::connect_at_once(&self.path) {
+            Ok(_) => true,
+            Err(error) => error.kind() == ErrorKind::WouldBlock,
+        }
     }
 
     /// Refuses what is not a socket of this user's.

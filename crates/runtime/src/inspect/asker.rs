@@ -189,7 +189,7 @@ fn trace(what: &Question, out: &mut Vec<u8>) {
     match crate::trace::save(&taken, std::path::Path::new(path)) {
         Ok(summary) => {
             begin(out, "trace");
-            let saved = Saved { running: false, file: path, events: summary.events as u64 };
+            let saved = Saved { running: false, file: path, events: summary.events };
             _ = serde_json::to_writer(&mut *out, &saved);
             out.extend_from_slice(b"}\n");
         }

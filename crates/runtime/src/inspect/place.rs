@@ -5,7 +5,7 @@ use std::ffi::OsStr;
 use std::fs::{self, DirBuilder, Permissions};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, FileTypeExt, MetadataExt, PermissionsExt};
-use std::os::unix::net::{UnixListener, UnixStream};
+use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 
 /// The most bytes of the program's name: a socket's path must be short.
@@ -72,7 +72,8 @@ fn sweep(folder: &Path) -> io::Result<()> {
         let path = entry?.path();
         let is_socket = fs::symlink_metadata(&path).is_ok_and(|it| it.file_type().is_socket());
         if is_socket && path.extension().is_some_and(|ending| ending == "sock") {
-            let refused = UnixStream::connect(&path)
+            // A program that is stopped is not waited for.
+            let refused = os::connect_at_once(&path)
                 .is_err_and(|error| error.kind() == io::ErrorKind::ConnectionRefused);
             if refused {
                 // Another program may have removed it just now.

@@ -23,7 +23,7 @@ const CLIENTS: usize = 8;
 const LINE: usize = 4096;
 /// Room for a line that is written, made at the start.
 const ROOM: usize = 1 << 20;
-/// How long a reader may take to make room for more.
+/// How long a reader may take to make room for the answers to what it has sent at once.
 const WRITE_LIMIT: Duration = Duration::from_millis(500);
 /// How long a question may stay without an answer.
 const ANSWER_LIMIT: Duration = Duration::from_secs(3);
@@ -42,7 +42,7 @@ static PATH: PerProcess<OnceLock<PathBuf>> = PerProcess::new();
 /// Opens the socket, or says why there is none.
 pub(super) fn start() {
     if let Err(reason) = try_start() {
-        eprintln!("sateen: nobody can look at this program: {reason}");
+        os::say(format_args!("nobody can look at this program: {reason}"));
     }
 }
 
@@ -63,14 +63,44 @@ fn try_start() -> io::Result<()> {
         asked: None,
         start: Instant::now(),
     };
-    thread("sateen-ask").spawn(move || asker.serve())?;
-    thread("sateen-inspect").spawn(move || server.serve())?;
+    // A client may go while it is written to, and a trace be written into a pipe.
+    let asks = move || {
+        os::block_broken_pipes();
+        asker.serve();
+    };
+    let serves = move || {
+        os::block_broken_pipes();
+        server.serve();
+    };
+    thread("sateen-ask").spawn(asks)?;
+    thread("sateen-inspect").spawn(serves)?;
     Ok(())
 }
 
 extern "C" fn remove() {
     if let Some(path) = PATH.get(OnceLock::new).get() {
         _ = std::fs::remove_file(path);
+    }
+}
+
+/// Writes all of `bytes`, and counts off the time for which it waits. False: the connection has
+/// ended, or the time is over.
+fn send(mut stream: &UnixStream, mut bytes: &[u8], left: &mut Duration) -> bool {
+    loop {
+        match stream.write(bytes) {
+            Ok(count) if count == bytes.len() => return true,
+            Ok(count) if count > 0 => bytes = &bytes[count..],
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) if error.kind() == ErrorKind::WouldBlock && !left.is_zero() => {
+                let start = Instant::now();
+                let milliseconds = left.as_millis() as i32 + 1;
+                if os::wait_writable(stream.as_raw_fd(), milliseconds).is_err() {
+                    return false;
+                }
+                *left = left.saturating_sub(start.elapsed());
+            }
+            _ => return false,
+        }
     }
 }
 
@@ -196,17 +226,15 @@ impl Server {
             // Without descriptors, say. Others may end their connections.
             Err(_) => return thread::sleep(REST),
         };
-        let prepared = stream
-            .set_nonblocking(false)
-            .and_then(|()| stream.set_write_timeout(Some(WRITE_LIMIT)));
-        if prepared.is_err() {
+        // Not everywhere as the listener is.
+        if stream.set_nonblocking(true).is_err() {
             return;
         }
         match self.clients.iter_mut().find(|client| client.is_none()) {
             Some(place) => *place = Some(Client { stream, line: [0; LINE], len: 0, waits: false }),
             None => {
                 error(&mut self.out, "8 others are looking at this program already");
-                _ = (&stream).write_all(&self.out);
+                send(&stream, &self.out, &mut Duration::default());
             }
         }
     }
@@ -217,7 +245,9 @@ impl Server {
         match client.stream.read(&mut client.line[client.len..]) {
             Ok(0) => return false,
             Ok(count) => client.len += count,
-            Err(error) => return error.kind() == ErrorKind::Interrupted,
+            Err(error) => {
+                return matches!(error.kind(), ErrorKind::Interrupted | ErrorKind::WouldBlock);
+            }
         }
         self.lines(at)
     }
@@ -225,12 +255,13 @@ impl Server {
     /// Answers the whole lines that have been read, up to a question. False: the connection has
     /// ended.
     fn lines(&mut self, at: usize) -> bool {
+        let mut left = WRITE_LIMIT;
         loop {
             let Some(client) = &mut self.clients[at] else { return true };
             let Some(end) = client.line[..client.len].iter().position(|&byte| byte == b'\n') else {
                 if client.len == LINE {
                     error(&mut self.out, "a line has at most 4095 bytes");
-                    _ = client.stream.write_all(&self.out);
+                    send(&client.stream, &self.out, &mut left);
                     return false;
                 }
                 return true;
@@ -260,16 +291,16 @@ impl Server {
                 }
                 Err(text) => error(&mut self.out, &text),
             }
-            if !self.send(at) {
+            if !self.send(at, &mut left) {
                 return false;
             }
         }
     }
 
-    /// Sends `out`. False: the connection has ended, or nobody reads.
-    fn send(&mut self, at: usize) -> bool {
+    /// Sends `out`, as [`send`].
+    fn send(&mut self, at: usize, left: &mut Duration) -> bool {
         let Some(client) = &mut self.clients[at] else { return true };
-        client.stream.write_all(&self.out).is_ok()
+        send(&client.stream, &self.out, left)
     }
 
     /// Passes on the answer to a question, if it is there or overdue, and goes on with the lines
@@ -284,7 +315,7 @@ impl Server {
             error(&mut self.out, "the workers and their locks have given no answer for 3 s");
         }
         self.asked = None;
-        if at < CLIENTS && !self.send(at) {
+        if at < CLIENTS && !self.send(at, &mut { WRITE_LIMIT }) {
             self.drop_client(at);
         }
         for at in 0..CLIENTS {

@@ -79,8 +79,15 @@ impl Asker {
     }
 
     pub(crate) fn ask(&mut self, command: &str) -> Value {
-        self.send(format!("{{\"version\":1,\"command\":\"{command}\"}}\n").as_bytes());
-        self.line().expect("an answer")
+        self.try_ask(command).expect("an answer")
+    }
+
+    /// None if the connection ends.
+    pub(crate) fn try_ask(&mut self, command: &str) -> Option<Value> {
+        let line = format!("{{\"version\":1,\"command\":\"{command}\"}}\n");
+        // A line that says why may be there, though it takes no more.
+        _ = self.stream.write_all(line.as_bytes());
+        self.line()
     }
 
     /// Asks for frames until one is as wanted.
