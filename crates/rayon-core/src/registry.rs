@@ -11,7 +11,7 @@ use crate::builder::{ExitHandler, PanicHandler, StartHandler, ThreadPoolBuilder}
 use crate::error::ThreadPoolBuildError;
 use crate::fifo::JobFifo;
 use crate::thread_builder::{ThreadBuilder, ThreadSpawn};
-use sateen_runtime::compat::{self, FirstJob, PerProcess, Pool};
+use sateen_runtime::compat::{self, FirstJob, Listing, PerProcess, Pool};
 use sateen_runtime::{Builder, MAX_WORKERS};
 use std::any::Any;
 use std::cell::Cell;
@@ -37,6 +37,8 @@ pub(crate) struct Handlers {
 #[allow(unreachable_pub)]
 pub struct Registry {
     pool: Pool,
+    /// From the end of the build on, `sateen top` sees the pool.
+    listing: OnceLock<Listing>,
     handlers: Handlers,
     /// One queue for each thread.
     fifos: Box<[Arc<JobFifo<'static>>]>,
@@ -130,6 +132,7 @@ impl Registry {
         let mut around = |pool| {
             Arc::new(Self {
                 pool,
+                listing: OnceLock::new(),
                 handlers: handlers.take().unwrap_or_default(),
                 fifos: (0..threads).map(|_| Arc::default()).collect(),
                 primed: Mutex::new(0),
@@ -145,6 +148,7 @@ impl Registry {
             builder.spawn_thread(ThreadBuilder::new(name, stack_size, registry, worker))
         })?;
         let registry = registry.unwrap_or_else(|| around(pool));
+        registry.listing.get_or_init(|| registry.pool.list());
         if resident {
             Member::new(Arc::clone(&registry), 0).stay();
         }

@@ -549,7 +549,7 @@ impl Builder {
         std::mem::forget(starting);
         shared.open();
         resident.into_iter().for_each(|resident| resident.enter(&shared));
-        // A runtime that ends by itself is in no list.
+        // One that ends by itself is listed by whoever keeps it (`compat::Pool::list`).
         let listed = if self.compat { Listed::NOT } else { self.inspect.list(&shared) };
         Ok(Runtime::new(shared, listed))
     }

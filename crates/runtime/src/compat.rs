@@ -12,7 +12,7 @@ mod yields;
 
 pub(crate) use outside::{OutsideScopes, Unstarted};
 
-pub use pool::{FirstJob, Pool, is_worker_thread};
+pub use pool::{FirstJob, Listing, Pool, is_worker_thread};
 pub use sateen_base::abort_with;
 pub use sateen_base::os::PerProcess;
 pub use sateen_base::unwind::discard;

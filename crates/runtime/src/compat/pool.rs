@@ -6,7 +6,7 @@ use crate::builder::Builder;
 use crate::context;
 use crate::entry::Entry;
 use crate::forked;
-use crate::inspect::Listed;
+use crate::inspect::{Choice, Listed};
 use crate::join_stack::Job;
 use crate::root;
 use crate::runtime::Runtime;
@@ -56,6 +56,12 @@ pub struct Pool {
     runtime: ManuallyDrop<Runtime>,
 }
 
+/// While it lives, `sateen top` sees a pool, if this is a build with the feature `inspect`.
+#[derive(Debug)]
+pub struct Listing {
+    _listed: Listed,
+}
+
 impl Drop for Pool {
     fn drop(&mut self) {
         // SAFETY: the runtime is neither used nor dropped any more, so its count of the shared part
@@ -98,6 +104,12 @@ impl Pool {
         // SAFETY: a `WorkerThread` that has not been run is borrowed here, so no thread runs the
         // worker yet.
         unsafe { cell.owner() }.set_next(Entry::job(NonNull::from(First::<J>::JOB)));
+    }
+
+    /// Shows the pool to `sateen top`, and opens the program's socket if the environment asks for
+    /// that. Once the pool is built; whoever drops the pool last drops the result.
+    pub fn list(&self) -> Listing {
+        Listing { _listed: Choice::NOT.list(self.shared()) }
     }
 
     pub(super) fn shared(&self) -> &Arc<Shared> {
