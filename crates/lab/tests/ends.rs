@@ -107,6 +107,15 @@ fn a_full_disk_is_an_error() {
         assert_unwritten(&done, command);
         assert_eq!(String::from_utf8_lossy(&done.stderr).lines().count(), 1, "{command}");
     }
+    // What is said beside a page may be lost; the page is not.
+    let page = dir.path().join("page.html");
+    for command in ["report \"$FILE\"", "history \"$(dirname \"$FILE\")\""] {
+        fs::copy(&json, dir.path().join("again.json")).expect("copied");
+        let script = format!("\"$SATEEN\" {command} -o '{}' 2> /dev/full", arg(&page));
+        assert_eq!(shell(&script, &json).status.code(), Some(0), "{command}");
+        assert!(fs::read_to_string(&page).expect("a page").contains("</html>"), "{command}");
+        fs::remove_file(&page).expect("removed");
+    }
     // Nobody hears why, and still the status says it.
     let done = shell("\"$SATEEN\" list > /dev/full 2> /dev/full", &json);
     assert_eq!(done.status.code(), Some(4));

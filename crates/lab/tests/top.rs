@@ -268,3 +268,21 @@ fn frames_with_faults_end_in_one_line() {
         }
     }
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_look_that_cannot_be_written_is_an_error() {
+    let folder = Folder::new();
+    folder.serve_frame("fake-77", frame("x"));
+    for args in [&[][..], &["fake", "--once", "--every", "0.001"], &["77", "--format", "json"]] {
+        let full = fs::OpenOptions::new().write(true).open("/dev/full").expect("opened");
+        let done = folder.top(args).stdout(full).output().expect("the program starts");
+        let errors = text(&done.stderr);
+        assert_eq!(done.status.code(), Some(4), "{args:?}: {errors}");
+        assert!(
+            errors.starts_with("sateen: cannot write to standard output: No space"),
+            "{errors}"
+        );
+        assert_eq!(errors.lines().count(), 1, "{errors}");
+    }
+}

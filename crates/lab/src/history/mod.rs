@@ -12,6 +12,7 @@ mod page;
 use crate::error::{Error, input};
 use crate::report::Destination;
 use clap::Args;
+use sateen_base::os::say;
 use std::path::PathBuf;
 
 /// Where the results are, and where the page goes.
@@ -38,11 +39,11 @@ pub(crate) fn run(args: &HistoryArgs) -> Result<(), Error> {
     let history = lines::read(&args.directory)?;
     let text = page::page(&history).map_err(|e| input(format!("cannot draw the history: {e}")))?;
     output.write(&text)?;
-    eprintln!(
-        "sateen: {} figures of {} commits are on `{}`",
+    say(format_args!(
+        "{} figures of {} commits are on `{}`",
         history.lines.len(),
         history.commits.len(),
         args.output.display()
-    );
+    ));
     Ok(())
 }

@@ -27,6 +27,7 @@ use crate::plot::{escaped, files};
 use crate::report::Destination;
 use clap::Args;
 use runs::Run;
+use sateen_base::os::say;
 use std::path::Path;
 use std::path::PathBuf;
 
@@ -61,10 +62,10 @@ pub(crate) fn run(args: &ReportArgs) -> Result<(), Error> {
     output.write(&page(&runs)?)?;
     if let (Some(directory), [first, ..]) = (&args.plot, &runs[..]) {
         let drawn = files::write(directory, &first.document)?;
-        eprintln!("sateen: {} pictures are in `{}`", drawn.len(), directory.display());
+        say(format_args!("{} pictures are in `{}`", drawn.len(), directory.display()));
     }
     let count: usize = runs.iter().map(|r| r.document.metrics().count()).sum();
-    eprintln!("sateen: {count} figures are on `{}`", args.output.display());
+    say(format_args!("{count} figures are on `{}`", args.output.display()));
     Ok(())
 }
 
