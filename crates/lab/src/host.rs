@@ -29,6 +29,11 @@ pub(crate) fn is_crowd(note: &str) -> bool {
     note.contains(" threads on ")
 }
 
+/// Returns whether `note` says that the machine was not ours alone.
+pub(crate) fn is_disturbance(note: &str) -> bool {
+    note.starts_with(BUSY_WORD) || note.starts_with(STOLEN_WORD)
+}
+
 /// Explains the words in `notes`, if any of them needs it: a line each.
 pub(crate) fn legend(notes: &[&str]) -> Vec<String> {
     let has = |word: &str| notes.iter().any(|n| n.starts_with(word));

@@ -5,6 +5,7 @@ use super::json::{Document, Metric};
 use super::screen::{Format, Screen, TIE, Tint};
 use super::verdict::{self, Counted, ENOUGH, Standing, phrase, words_for};
 use crate::error::{Error, input};
+use crate::host::plural;
 use crate::stats::{self, Ratio};
 use serde_json::{Value, json};
 
@@ -151,6 +152,13 @@ fn notes(base: &Document, new: &Document, common: usize) -> String {
     for (name, document) in [("base", base), ("new", new)] {
         if let Some(why) = document.machine_text("partial") {
             out += &format!("note: the {name} is partial: {why}\n");
+        }
+        let disturbed = document.disturbed();
+        if disturbed > 0 {
+            let s = plural(disturbed);
+            out += &format!(
+                "note: others used the machine during {disturbed} figure{s} of the {name}\n"
+            );
         }
     }
     for key in ["cpu", "sizes", "profile", "rustc", "kernel"] {

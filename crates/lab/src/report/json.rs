@@ -3,6 +3,7 @@
 pub(crate) use super::document::{Document, Metric, SCHEMA, Section};
 
 use crate::error::{Error, input};
+use crate::host;
 use crate::stats::{self, ENOUGH_ROUNDS};
 use crate::store::Record;
 use serde_json::{Map, Value};
@@ -48,6 +49,16 @@ impl Document {
     /// Returns the entry `key` of the machine section, if it is a string.
     pub(crate) fn machine_text(&self, key: &str) -> Option<&str> {
         self.machine.get(key).and_then(Value::as_str)
+    }
+
+    /// Returns how many figures were measured while others used the machine.
+    pub(crate) fn disturbed(&self) -> usize {
+        let notes = self.machine.get("notes").and_then(Value::as_object);
+        let is_disturbed = |notes: &&Value| {
+            let mut notes = notes.as_array().into_iter().flatten().filter_map(Value::as_str);
+            notes.any(host::is_disturbance)
+        };
+        notes.map_or(0, |notes| notes.values().filter(is_disturbed).count())
     }
 }
 
