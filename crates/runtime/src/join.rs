@@ -1,6 +1,7 @@
 //! `join`: two branches, the second of which may be stolen.
 
 use crate::context::{self, this_fiber};
+use crate::distant::Distant;
 use crate::fiber::Fiber;
 use crate::global::on_global;
 use crate::help::{self, Under};
@@ -27,6 +28,7 @@ struct Branch<F, R> {
 
 // The join slots lie behind the stack and are not checked for room.
 const _: () = assert!(size_of::<Branch<(), ()>>() >= crate::stack::BYTES_PER_SLOT);
+const _: () = assert!(size_of::<Distant<Fiber>>() >= crate::stack::BYTES_PER_SLOT);
 
 /// The closure is told whether it was stolen.
 impl<F: FnOnce(bool) -> R, R> Branch<F, R> {
@@ -163,33 +165,6 @@ where
     }
 }
 
-/// A branch whose closure and result lie elsewhere. So what runs it is built once, whatever it is.
-#[repr(C)]
-struct Distant {
-    job: Job,
-    latch: Latch<Fiber>,
-    run: unsafe fn(*mut ()),
-    data: *mut (),
-    /// Written by a thief before it sets the latch.
-    panic: UnsafeCell<Option<Box<dyn Any + Send>>>,
-}
-
-impl Distant {
-    /// # Safety
-    /// `job` starts a `Distant` that the caller has stolen.
-    unsafe fn run_stolen(job: *const Job) {
-        let this = job.cast::<Self>();
-        // SAFETY: the joiner's frame stays until the latch is set, which is the last thing done
-        // here. The thief may call `run`, by the contract of `join_distant`.
-        unsafe {
-            let (run, data) = ((*this).run, (*this).data);
-            let result = catch_unwind(AssertUnwindSafe(|| run(data)));
-            (*this).panic.with_mut(|place| *place = result.err());
-            Latch::set(&raw const (*this).latch);
-        }
-    }
-}
-
 /// Runs `a`. Meanwhile another worker may take the branch, which is to call `run` with `data`; if
 /// nobody does, the branch does not run. Returns the panic that is to go on, if any. When this
 /// returns, no other thread uses `data`.
@@ -206,24 +181,19 @@ pub(crate) unsafe fn join_distant(
     run: unsafe fn(*mut ()),
     data: *mut (),
 ) -> Option<Box<dyn Any + Send>> {
-    let branch = Distant {
-        job: Job { run: Distant::run_stolen },
-        latch: Latch::new(),
-        run,
-        data,
-        panic: UnsafeCell::new(None),
-    };
+    // SAFETY: by contract; it is popped or awaited below.
+    let branch = unsafe { Distant::new(run, data) };
     // SAFETY: the running fiber's stack; the branch is popped below before its frame goes.
-    if unsafe { offer::push(stack, &branch.job, || context::with(context::Context::requests)) } {
+    if unsafe { offer::push(stack, branch.job(), || context::with(context::Context::requests)) } {
         Owner::answer();
     }
     let a = catch_unwind(AssertUnwindSafe(|| in_branch(a)));
     if stack.pop() || Owner::reclaim(stack) {
         return a.err();
     }
-    wait_for_stolen(&branch.latch, &Under::piece(&branch));
+    wait_for_stolen(branch.latch(), &Under::piece(&branch));
     // SAFETY: the latch is set.
-    let b = branch.panic.with_mut(|panic| unsafe { (*panic).take() });
+    let b = unsafe { branch.take_panic() };
     match (a, b) {
         (Err(panic), b) => {
             discard(b);

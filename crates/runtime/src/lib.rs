@@ -16,6 +16,7 @@
 // Protocols, which models drive.
 mod aside;
 mod cycles;
+mod distant;
 mod drain;
 mod flag;
 mod gate;
@@ -161,10 +162,9 @@ mod worker;
 mod worker_thread;
 
 sateen_base::open_to_models! {
-    aside, cycles, drain, flag, gate, inbox, join_stack, latch, live, offer, outside_latch,
-    own_list, park_word,
-    request_word, sleepers, stall, started_on, task_state, tight, trace_ring, wait_record,
-    wake_word, watcher,
+    aside, cycles, distant, drain, flag, gate, inbox, join_stack, latch, live, offer,
+    outside_latch, own_list, park_word, request_word, sleepers, stall, started_on, task_state,
+    tight, trace_ring, wait_record, wake_word, watcher,
 }
 
 #[cfg(not(loom))]

@@ -7,7 +7,7 @@ use super::{files, read, root, shown};
 const CRATES: [&str; 7] = ["queue", "pool", "deque", "shed", "runtime", "flow", "iter"];
 
 /// `pub` types that no user can name: crate and name.
-const UNSEEN: [(&str, &str); 15] = [
+const UNSEEN: [(&str, &str); 16] = [
     ("flow", "Keeper"),
     ("deque", "Bare"),
     ("flow", "Lane"),
@@ -15,6 +15,7 @@ const UNSEEN: [(&str, &str); 15] = [
     ("flow", "Slot"),
     ("runtime", "Aside"),
     ("runtime", "CountLatch"),
+    ("runtime", "Distant"),
     ("runtime", "GateGuard"),
     ("runtime", "Inbox"),
     ("runtime", "Latch"),
