@@ -204,6 +204,15 @@ impl<Item, C: Consumer<Item>> State<Item, C> {
         Self { done, open: None, in_blocks: false }
     }
 
+    /// Drops what nobody wants any more, then returns the state. Returned before, the state would
+    /// be lost if that destructor panics.
+    #[cold]
+    fn without_slow(self, unwanted: impl Sized) -> Self {
+        let state = Held::new(self);
+        drop(unwanted);
+        state.release()
+    }
+
     /// Completes the folder.
     #[inline]
     fn close(self) -> Self {
@@ -243,16 +252,15 @@ impl<P: Producer, C: Consumer<P::Item>> Piece for Part<P, C> {
 
     #[inline]
     fn give_up(state: Self::State, rest: Self::Rest) -> Self::State {
-        // Returned at once, it would be lost if the rest's destructor panics.
-        let mut state = Held::new(state);
         let Rest { producer, consumer, .. } = rest;
-        drop(producer);
-        if state.open.is_none() && state.done.is_none() {
-            // Its result has no items, but there must be one.
-            let folder = consumer.into_folder();
-            state.open = Some(Open { folder, room: 0, seam: None });
+        let mut state = state.without_slow(producer);
+        if state.open.is_some() || state.done.is_some() {
+            return state.without_slow(consumer);
         }
-        state.release()
+        // Its result has no items, but there must be one.
+        let folder = consumer.into_folder();
+        state.open = Some(Open { folder, room: 0, seam: None });
+        state
     }
 
     #[inline]
@@ -288,7 +296,8 @@ impl<P: Producer, C: Consumer<P::Item>> Piece for Part<P, C> {
                 let is_full = consumer.full();
                 let open = Open { folder: consumer.into_folder(), room: room_anew, seam: None };
                 if is_full {
-                    return (State { done, open: Some(open), in_blocks }, None);
+                    let state = State { done, open: Some(open), in_blocks };
+                    return (state.without_slow(producer), None);
                 }
                 (open, None)
             }
@@ -343,7 +352,10 @@ impl<P: Producer, C: Consumer<P::Item>> Piece for Part<P, C> {
     #[inline]
     fn end(state: Self::State) -> C::Result {
         match state.close().done {
-            Some(done) => done.result.release(),
+            Some(Done { result, seam }) => {
+                drop(seam);
+                result.release()
+            }
             None => abort_with("a part without a result"),
         }
     }
