@@ -6,7 +6,9 @@ use sateen_base::model;
 use sateen_queue::channel::{RecvError, Select, SendError, bounded, unbounded};
 use std::future::Future;
 use std::pin::pin;
-use std::task::{Context, Waker};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::task::{Context, Wake, Waker};
 
 /// Either the receiver finds the item in its last look, or the sender finds the receiver.
 #[test]
@@ -79,6 +81,38 @@ fn a_spinner_leaves_nothing_behind() {
         assert_eq!(first + sleeper.join().unwrap(), 3);
         other.join().unwrap();
     });
+}
+
+/// Three items, a receiver that spins, and two futures, which pass nothing on: the sender may leave
+/// all items to the spinner, which takes one and wakes both futures.
+#[test]
+fn a_spinner_leaves_as_many_as_there_are() {
+    model(2, || {
+        let (sender, receiver) = bounded(3);
+        let woken = [0; 2].map(|_| Arc::new(Flag::default()));
+        let mut futures = [0; 2].map(|_| Box::pin(receiver.recv_async()));
+        for (future, woken) in futures.iter_mut().zip(&woken) {
+            let waker = Waker::from(woken.clone());
+            assert!(future.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
+        }
+        let other = thread::spawn(move || {
+            (1..4).for_each(|item| sender.send(item).unwrap());
+            sender
+        });
+        assert_eq!(receiver.recv(), Ok(1));
+        let _sender = other.join().unwrap();
+        assert!(woken.iter().all(|woken| woken.0.load(Relaxed)));
+    });
+}
+
+/// Set by its waker, and read when all other threads are gone.
+#[derive(Default)]
+struct Flag(AtomicBool);
+
+impl Wake for Flag {
+    fn wake(self: Arc<Self>) {
+        self.0.store(true, Relaxed);
+    }
 }
 
 /// A batch wakes as many receivers as it has items. (One preemption, as above.)

@@ -5,7 +5,7 @@ use super::counted::Channel;
 use super::error::{RecvTimeoutError, SendTimeoutError};
 use super::token::{Reservation, Token};
 use super::wait::{Queued, Wait};
-use super::waiters::{self, End, awaited};
+use super::waiters::{self, End, Side, awaited};
 use crate::mpmc::{Bounded, ReservedSlot, Unbounded};
 use crate::{PopError, PushError, TrustedItems};
 use sateen_base::CachePadded;
@@ -288,8 +288,7 @@ impl<Q: Buffer> Buffered<Q> {
     ) -> Result<(), SendTimeoutError<Q::Item>> {
         let mut item = Some(item);
         let what = awaited("channel: room", self);
-        let ready = || self.is_worth_trying();
-        let sent = waiters::block(&self.waiting.senders, what, deadline, ready, || {
+        let sent = waiters::block(&self.waiting.senders, what, deadline, &Room(self), || {
             self.attempt(&mut item)
         });
         match (sent, item) {
@@ -329,11 +328,10 @@ impl<Q: Buffer> Buffered<Q> {
             Err(PushError::Closed(())) => Some(Err(None)),
         };
         let what = awaited("channel: room", self);
-        let ready = || self.is_worth_trying();
         let sent = match attempt() {
             Some(sent) => sent,
             None => {
-                let sent = waiters::block(&self.waiting.senders, what, None, ready, attempt);
+                let sent = waiters::block(&self.waiting.senders, what, None, &Room(self), attempt);
                 sent.unwrap_or(Err(None))
             }
         };
@@ -355,9 +353,10 @@ impl<Q: Buffer> Buffered<Q> {
     #[cold]
     fn recv_slow(&self, deadline: Option<Instant>) -> Result<Q::Item, RecvTimeoutError> {
         let what = awaited("channel: item", self);
-        let ready = || self.queue.is_poppable();
         let received =
-            waiters::block(&self.waiting.receivers, what, deadline, ready, || self.received());
+            waiters::block(&self.waiting.receivers, what, deadline, &Items(self), || {
+                self.received()
+            });
         match received {
             Some(Some(item)) => Ok(item),
             Some(None) => Err(RecvTimeoutError::Disconnected),
@@ -397,8 +396,7 @@ impl<Q: Buffer> Buffered<Q> {
             Err(PopError::Empty) => None,
         };
         let what = awaited("channel: item", self);
-        waiters::block(&self.waiting.receivers, what, None, || self.queue.is_poppable(), attempt)
-            .flatten()
+        waiters::block(&self.waiting.receivers, what, None, &Items(self), attempt).flatten()
     }
 
     /// A waiter for [`Buffered::poll_send`].
@@ -503,6 +501,32 @@ impl<Q: Buffer> Buffered<Q> {
     /// Waits until there may be room; `None` if there is.
     pub(super) fn wait_send(&self) -> Option<Pin<Box<dyn Wait + '_>>> {
         Queued::join(&self.waiting.senders, || self.is_worth_trying())
+    }
+}
+
+/// What receivers wait for.
+struct Items<'a, Q>(&'a Buffered<Q>);
+
+impl<Q: Buffer> Side for Items<'_, Q> {
+    fn is_ready(&self) -> bool {
+        self.0.queue.is_poppable()
+    }
+
+    fn count(&self) -> usize {
+        self.0.queue.len()
+    }
+}
+
+/// What senders wait for.
+struct Room<'a, Q>(&'a Buffered<Q>);
+
+impl<Q: Buffer> Side for Room<'_, Q> {
+    fn is_ready(&self) -> bool {
+        self.0.is_worth_trying()
+    }
+
+    fn count(&self) -> usize {
+        self.0.queue.capacity().map_or(1, |capacity| capacity - self.0.queue.len())
     }
 }
 

@@ -46,11 +46,15 @@ impl End {
         self.point.notify_one_unless(|| self.is_spun_at());
     }
 
-    /// Wakes up to `count` waiters, as above.
+    /// Wakes up to `count` waiters, as above. What it leaves to a spinner, that passes on.
     pub(super) fn notify(&self, count: usize) {
         for _ in 0..count {
-            self.notify_one();
-            if !self.point.has_waiters() {
+            let mut left = false;
+            self.point.notify_one_unless(|| {
+                left = self.is_spun_at();
+                left
+            });
+            if left || !self.point.has_waiters() {
                 return;
             }
         }
@@ -68,29 +72,35 @@ impl End {
         cfg!(loom) || !left.is_multiple_of(Self::WAKE_EVERY)
     }
 
-    /// As a spinner, calls `attempt` until it returns a result or it is time to sleep.
-    fn spin<R>(&self, mut phase: SpinPhase, attempt: &mut impl FnMut() -> Option<R>) -> Option<R> {
-        let _spinner = Spinner::new(&self.spinners.count);
+    /// Calls `attempt` until it returns a result or it is time to sleep. While others wait, the
+    /// caller counts as a spinner.
+    fn spin<R>(
+        &self,
+        side: &impl Side,
+        mut phase: SpinPhase,
+        attempt: &mut impl FnMut() -> Option<R>,
+    ) -> Option<R> {
+        // A model has no pauses, and sees the spinner come and go.
+        let mut spinner = cfg!(loom).then(|| Spinner::new(self, side));
         while phase.pause() {
+            if spinner.is_none() && self.point.has_waiters() {
+                spinner = Some(Spinner::new(self, side));
+            }
             if let Some(result) = attempt() {
                 return Some(result);
             }
         }
         None
     }
+}
 
-    /// What notifiers left to the caller while it was a spinner, it leaves to others.
-    fn pass_on(&self, ready: impl Fn() -> bool) {
-        if canary!("channel_spinner_forgets") {
-            return;
-        }
-        // Ordering: SeqCst, between the end of the spinning and the looks. Either a notifier has
-        // not counted the caller, or the caller sees what that notifier brought.
-        fence(Ordering::SeqCst);
-        if self.point.has_waiters() && ready() {
-            self.notify_one();
-        }
-    }
+/// What callers wait for at an end: items, or room.
+pub(super) trait Side {
+    /// Whether a caller should try instead of sleeping.
+    fn is_ready(&self) -> bool;
+
+    /// How many callers could go on.
+    fn count(&self) -> usize;
 }
 
 impl Deref for End {
@@ -101,57 +111,58 @@ impl Deref for End {
     }
 }
 
-/// A caller that counts as a spinner.
-struct Spinner<'a>(&'a AtomicU32);
+/// A caller that counts as a spinner. What notifiers left to it, it leaves to others in the end,
+/// also if an iterator of items panics.
+struct Spinner<'a, S: Side> {
+    end: &'a End,
+    side: &'a S,
+}
 
-impl<'a> Spinner<'a> {
-    fn new(count: &'a AtomicU32) -> Self {
-        count.fetch_add(1, Ordering::SeqCst);
-        Self(count)
+impl<'a, S: Side> Spinner<'a, S> {
+    fn new(end: &'a End, side: &'a S) -> Self {
+        end.spinners.count.fetch_add(1, Ordering::SeqCst);
+        Self { end, side }
     }
 }
 
-impl Drop for Spinner<'_> {
+impl<S: Side> Drop for Spinner<'_, S> {
     fn drop(&mut self) {
-        // Ordering: SeqCst, before the looks that follow: see `End::pass_on`.
-        self.0.fetch_sub(1, Ordering::SeqCst);
+        let Self { end, side } = self;
+        // Ordering: SeqCst, before the looks that follow.
+        end.spinners.count.fetch_sub(1, Ordering::SeqCst);
+        if canary!("channel_spinner_forgets") {
+            return;
+        }
+        // Ordering: SeqCst, between the end of the spinning and the looks. Either a notifier has
+        // not counted the caller, or the caller sees what that notifier brought.
+        fence(Ordering::SeqCst);
+        if end.point.has_waiters() && side.is_ready() {
+            // All of it: one that is woken, and has never spun, passes nothing on.
+            let count = if canary!("channel_spinner_leaves_one") { 1 } else { side.count().max(1) };
+            end.notify(count);
+        }
     }
 }
 
 /// Blocks the caller until `attempt` returns a result; `None` if the deadline comes first.
 ///
-/// `attempt` is called first, whenever the caller is woken, and when `ready` returns true.
+/// `attempt` is called first, now and then, and whenever the caller is woken.
 pub(super) fn block<R>(
     end: &End,
     what: Awaited,
     deadline: Option<Instant>,
-    ready: impl Fn() -> bool,
+    side: &impl Side,
     mut attempt: impl FnMut() -> Option<R>,
 ) -> Option<R> {
     if let Some(result) = attempt() {
         return Some(result);
     }
     let phase = SpinPhase::new(deadline);
-    let spins = !phase.is_over();
-    let ready = &ready;
-    let _passes_on = spins.then(|| PassOn { end, ready });
-    let spun = if spins { end.spin(phase, &mut attempt) } else { None };
-    if spun.is_some() || deadline.is_some_and(has_passed) {
-        return spun;
+    let result = if phase.is_over() { None } else { end.spin(side, phase, &mut attempt) };
+    if result.is_some() || deadline.is_some_and(has_passed) {
+        return result;
     }
-    sleep(end, what, deadline, ready, attempt)
-}
-
-/// Calls [`End::pass_on`], also if an iterator of items panics.
-struct PassOn<'a, F: Fn() -> bool> {
-    end: &'a End,
-    ready: &'a F,
-}
-
-impl<F: Fn() -> bool> Drop for PassOn<'_, F> {
-    fn drop(&mut self) {
-        self.end.pass_on(self.ready);
-    }
+    sleep(end, what, deadline, || side.is_ready(), attempt)
 }
 
 fn sleep<R>(
