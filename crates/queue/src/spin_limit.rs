@@ -76,6 +76,13 @@ impl SpinLimit {
         there
     }
 
+    /// Whether a caller that will wait should look and spin here first. Not at an end of a ring of
+    /// less than 16 slots, where runs are short: that caller looks at its slot instead.
+    #[inline(always)]
+    pub(crate) fn is_worthwhile(&self) -> bool {
+        self.max >= 4
+    }
+
     /// Whether [`spin_then`](Self::spin_then) may spin at `position`.
     #[inline(always)]
     pub(crate) fn spins_at(&self, position: u64) -> bool {

@@ -1,12 +1,12 @@
 //! Channels with a buffer: a queue that callers can wait for. Protocol and proof: `README.md`
 //! beside this file.
 
+use super::buffer::Buffer;
 use super::counted::Channel;
 use super::error::{RecvTimeoutError, SendTimeoutError};
 use super::token::{Reservation, Token};
 use super::wait::{Queued, Wait};
 use super::waiters::{self, End, Side, awaited};
-use crate::mpmc::{Bounded, ReservedSlot, Unbounded};
 use crate::{PopError, PushError, TrustedItems};
 use sateen_base::CachePadded;
 use sateen_base::canary;
@@ -16,184 +16,6 @@ use sateen_base::unwind::run_to_end;
 use sateen_sync::wait_queue::Waiter;
 use std::pin::Pin;
 use std::task::{Context, Poll};
-
-/// What a channel needs of its queue.
-///
-/// Each claim of a slot is a sequentially consistent exchange, and so are the tests for items and
-/// room.
-pub(super) trait Buffer {
-    type Item;
-    /// Whether a push can fail because there is no room. If so, receivers must wake senders.
-    const LIMITED: bool;
-
-    fn push(&self, item: Self::Item) -> Result<(), PushError<Self::Item>>;
-    /// Takes an item; adds to `skipped` the aborted slots that it passed over on the way.
-    fn pop(&self, skipped: &mut usize) -> Result<Self::Item, PopError>;
-    fn push_from<I>(&self, items: &mut I) -> Result<usize, PushError<()>>
-    where
-        I: TrustedItems<Item = Self::Item>;
-    fn pop_into(
-        &self,
-        buf: &mut Vec<Self::Item>,
-        max: usize,
-        skipped: &mut usize,
-    ) -> Result<usize, PopError>;
-    /// Whether a pop would return an item, or say that the queue is closed and drained.
-    fn is_poppable(&self) -> bool;
-    /// Whether a push would succeed, or say that the queue is closed.
-    fn is_pushable(&self) -> bool;
-    fn len(&self) -> usize;
-    fn capacity(&self) -> Option<usize>;
-    fn close(&self);
-    fn is_closed(&self) -> bool;
-
-    /// Whether there is no room only because of a reservation that a pop would pass over.
-    fn is_full_behind_reservation(&self) -> bool;
-
-    /// Reserves room for one item, which comes later.
-    fn reserve(&self) -> Result<Reservation, PushError<()>>;
-    /// The item comes. The error has it back: either there will never be room, or the slot was
-    /// passed over.
-    fn commit(&self, reservation: Reservation, item: Self::Item) -> Result<(), Self::Item>;
-    /// The item does not come.
-    fn abort(&self, reservation: Reservation);
-}
-
-impl<T> Buffer for Bounded<T> {
-    type Item = T;
-    const LIMITED: bool = true;
-
-    #[inline(always)]
-    fn push(&self, item: T) -> Result<(), PushError<T>> {
-        self.push(item)
-    }
-
-    #[inline(always)]
-    fn pop(&self, skipped: &mut usize) -> Result<T, PopError> {
-        self.pop_past(skipped)
-    }
-
-    fn push_from<I: TrustedItems<Item = T>>(&self, items: &mut I) -> Result<usize, PushError<()>> {
-        self.push_from(items)
-    }
-
-    fn pop_into(
-        &self,
-        buf: &mut Vec<T>,
-        max: usize,
-        skipped: &mut usize,
-    ) -> Result<usize, PopError> {
-        self.pop_into_past(buf, max, skipped)
-    }
-
-    fn is_poppable(&self) -> bool {
-        self.is_poppable()
-    }
-
-    fn is_pushable(&self) -> bool {
-        self.is_closed() || !self.is_full()
-    }
-
-    fn len(&self) -> usize {
-        self.len()
-    }
-
-    fn capacity(&self) -> Option<usize> {
-        Some(self.capacity())
-    }
-
-    fn close(&self) {
-        self.close();
-    }
-
-    fn is_closed(&self) -> bool {
-        self.is_closed()
-    }
-
-    fn is_full_behind_reservation(&self) -> bool {
-        self.is_full_behind_reservation() && !canary!("channel_reserved_unasked")
-    }
-
-    fn reserve(&self) -> Result<Reservation, PushError<()>> {
-        self.reserve().map(|reserved| Reservation::Slot(reserved.into_word()))
-    }
-
-    fn commit(&self, reservation: Reservation, item: T) -> Result<(), T> {
-        match reservation {
-            // SAFETY: `reserve` alone makes a reservation of this kind, and it is used once.
-            Reservation::Slot(word) => self.commit(unsafe { ReservedSlot::from_word(word) }, item),
-            _ => Err(item),
-        }
-    }
-
-    fn abort(&self, reservation: Reservation) {
-        if let Reservation::Slot(word) = reservation {
-            // SAFETY: as in `commit`.
-            self.abort(unsafe { ReservedSlot::from_word(word) });
-        }
-    }
-}
-
-impl<T> Buffer for Unbounded<T> {
-    type Item = T;
-    const LIMITED: bool = false;
-
-    #[inline(always)]
-    fn push(&self, item: T) -> Result<(), PushError<T>> {
-        self.push(item)
-    }
-
-    #[inline(always)]
-    fn pop(&self, _: &mut usize) -> Result<T, PopError> {
-        self.pop()
-    }
-
-    fn push_from<I: TrustedItems<Item = T>>(&self, items: &mut I) -> Result<usize, PushError<()>> {
-        self.push_from(items)
-    }
-
-    fn pop_into(&self, buf: &mut Vec<T>, max: usize, _: &mut usize) -> Result<usize, PopError> {
-        self.pop_into(buf, max)
-    }
-
-    fn is_poppable(&self) -> bool {
-        self.is_closed() || !self.is_empty()
-    }
-
-    fn is_pushable(&self) -> bool {
-        true
-    }
-
-    fn len(&self) -> usize {
-        self.len()
-    }
-
-    fn capacity(&self) -> Option<usize> {
-        None
-    }
-
-    fn close(&self) {
-        self.close();
-    }
-
-    fn is_closed(&self) -> bool {
-        self.is_closed()
-    }
-
-    fn is_full_behind_reservation(&self) -> bool {
-        false
-    }
-
-    fn reserve(&self) -> Result<Reservation, PushError<()>> {
-        if self.is_closed() { Err(PushError::Closed(())) } else { Ok(Reservation::Unlimited) }
-    }
-
-    fn commit(&self, _: Reservation, item: T) -> Result<(), T> {
-        self.push(item).map_err(PushError::into_inner)
-    }
-
-    fn abort(&self, _: Reservation) {}
-}
 
 /// A channel with a buffer.
 pub(super) struct Buffered<Q> {
@@ -223,13 +45,20 @@ impl<Q: Buffer> Buffered<Q> {
 
     #[inline]
     pub(super) fn try_send(&self, item: Q::Item) -> Result<(), PushError<Q::Item>> {
-        match self.queue.push(item) {
+        self.send_or_look(item, true)
+    }
+
+    #[inline(always)]
+    fn send_or_look(&self, item: Q::Item, looks: bool) -> Result<(), PushError<Q::Item>> {
+        match self.queue.push(item, looks) {
             Ok(()) => {
                 self.waiting.receivers.notify_one();
                 Ok(())
             }
             Err(PushError::Full(item)) => {
-                self.ask_for_room();
+                if looks {
+                    self.ask_for_room();
+                }
                 Err(PushError::Full(item))
             }
             closed => closed,
@@ -254,8 +83,13 @@ impl<Q: Buffer> Buffered<Q> {
 
     #[inline]
     pub(super) fn try_recv(&self) -> Result<Q::Item, PopError> {
+        self.recv_or_look(true)
+    }
+
+    #[inline(always)]
+    fn recv_or_look(&self, looks: bool) -> Result<Q::Item, PopError> {
         let mut skipped = 0;
-        let result = self.queue.pop(&mut skipped);
+        let result = self.queue.pop(&mut skipped, looks);
         if Q::LIMITED {
             if skipped > 0 {
                 self.waiting.senders.notify(skipped);
@@ -273,7 +107,7 @@ impl<Q: Buffer> Buffered<Q> {
         item: Q::Item,
         deadline: Option<Instant>,
     ) -> Result<(), SendTimeoutError<Q::Item>> {
-        match self.try_send(item) {
+        match self.send_or_look(item, false) {
             Ok(()) => Ok(()),
             Err(PushError::Full(item)) => self.send_slow(item, deadline),
             Err(PushError::Closed(item)) => Err(SendTimeoutError::Disconnected(item)),
@@ -343,7 +177,7 @@ impl<Q: Buffer> Buffered<Q> {
 
     #[inline]
     pub(super) fn recv(&self, deadline: Option<Instant>) -> Result<Q::Item, RecvTimeoutError> {
-        match self.try_recv() {
+        match self.recv_or_look(false) {
             Ok(item) => Ok(item),
             Err(PopError::Closed) => Err(RecvTimeoutError::Disconnected),
             Err(PopError::Empty) => self.recv_slow(deadline),
@@ -390,13 +224,15 @@ impl<Q: Buffer> Buffered<Q> {
 
     /// The same, but waits for at least one; `None` if there will never be one.
     pub(super) fn recv_into(&self, buf: &mut Vec<Q::Item>, max: usize) -> Option<usize> {
-        let attempt = || match self.try_recv_into(buf, max) {
+        let mut attempt = || match self.try_recv_into(buf, max) {
             Ok(count) => Some(Some(count)),
             Err(PopError::Closed) => Some(None),
             Err(PopError::Empty) => None,
         };
         let what = awaited("channel: item", self);
-        waiters::block(&self.waiting.receivers, what, None, &Items(self), attempt).flatten()
+        attempt().unwrap_or_else(|| {
+            waiters::block(&self.waiting.receivers, what, None, &Items(self), attempt).flatten()
+        })
     }
 
     /// A waiter for [`Buffered::poll_send`].
@@ -515,6 +351,15 @@ impl<Q: Buffer> Side for Items<'_, Q> {
     fn count(&self) -> usize {
         self.0.queue.len()
     }
+
+    #[inline(always)]
+    fn seems_ready(&self) -> bool {
+        self.0.queue.seems_poppable()
+    }
+
+    fn first_pauses(&self) -> u32 {
+        Q::FIRST_PAUSES
+    }
 }
 
 /// What senders wait for.
@@ -527,6 +372,15 @@ impl<Q: Buffer> Side for Room<'_, Q> {
 
     fn count(&self) -> usize {
         self.0.queue.capacity().map_or(1, |capacity| capacity - self.0.queue.len())
+    }
+
+    #[inline(always)]
+    fn seems_ready(&self) -> bool {
+        self.0.queue.seems_pushable()
+    }
+
+    fn first_pauses(&self) -> u32 {
+        Q::FIRST_PAUSES
     }
 }
 
@@ -544,6 +398,6 @@ impl<Q: Buffer> Channel for Buffered<Q> {
             self.waiting.senders.notify_all();
         }
         // No receiver will take the items that are left, and others may wait for what these hold.
-        run_to_end(|| self.queue.pop(&mut 0).is_ok());
+        run_to_end(|| self.queue.pop(&mut 0, true).is_ok());
     }
 }

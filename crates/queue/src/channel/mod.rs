@@ -40,6 +40,7 @@
 
 #![doc = include_str!("README.md")]
 
+mod buffer;
 mod buffered;
 mod clock;
 mod counted;

@@ -39,20 +39,25 @@ impl SpinPhase {
 
     /// Waits a moment; false if it is time to sleep.
     pub(super) fn pause(&mut self) -> bool {
+        self.pause_unless(1, || false)
+    }
+
+    /// The same, but a round of pauses ends when `seen` returns true. The first takes `first`
+    /// pauses.
+    #[inline]
+    pub(super) fn pause_unless(&mut self, first: u32, seen: impl Fn() -> bool) -> bool {
         if cfg!(loom) || self.skipped {
             return false;
         }
         if self.pauses == 0 {
-            self.pauses = 1;
+            self.pauses = first;
             self.started = tsc::now();
-            spin_loop();
+            Self::round(first, seen);
             return true;
         }
         let spent = tsc::now().wrapping_sub(self.started);
         if spent < tsc::ticks(Self::PAUSE_LIMIT) {
-            for _ in 0..self.pauses {
-                spin_loop();
-            }
+            Self::round(self.pauses, seen);
             self.pauses = (self.pauses * 2).min(Self::MAX_PAUSES);
         } else if spent < tsc::ticks(Self::SPIN_LIMIT) {
             thread::yield_now();
@@ -60,6 +65,16 @@ impl SpinPhase {
             return false;
         }
         true
+    }
+
+    #[inline(always)]
+    fn round(pauses: u32, seen: impl Fn() -> bool) {
+        for _ in 0..pauses {
+            spin_loop();
+            if seen() {
+                return;
+            }
+        }
     }
 }
 

@@ -82,7 +82,7 @@ impl End {
     ) -> Option<R> {
         // A model has no pauses, and sees the spinner come and go.
         let mut spinner = cfg!(loom).then(|| Spinner::new(self, side));
-        while phase.pause() {
+        while phase.pause_unless(side.first_pauses(), || side.seems_ready()) {
             if spinner.is_none() && self.point.has_waiters() {
                 spinner = Some(Spinner::new(self, side));
             }
@@ -101,6 +101,13 @@ pub(super) trait Side {
 
     /// How many callers could go on.
     fn count(&self) -> usize;
+
+    /// A hint that costs less than a try, and may miss what has come.
+    fn seems_ready(&self) -> bool;
+
+    /// How many pauses to take before the first try, with a look at the hint after each. 1 if the
+    /// hint says nothing.
+    fn first_pauses(&self) -> u32;
 }
 
 impl Deref for End {
@@ -146,7 +153,8 @@ impl<S: Side> Drop for Spinner<'_, S> {
 
 /// Blocks the caller until `attempt` returns a result; `None` if the deadline comes first.
 ///
-/// `attempt` is called first, now and then, and whenever the caller is woken.
+/// `attempt` is called when the side seems ready or is, now and then, and whenever the caller is
+/// woken. A caller that may not spin calls it first.
 pub(super) fn block<R>(
     end: &End,
     what: Awaited,
@@ -154,11 +162,8 @@ pub(super) fn block<R>(
     side: &impl Side,
     mut attempt: impl FnMut() -> Option<R>,
 ) -> Option<R> {
-    if let Some(result) = attempt() {
-        return Some(result);
-    }
     let phase = SpinPhase::new(deadline);
-    let result = if phase.is_over() { None } else { end.spin(side, phase, &mut attempt) };
+    let result = if phase.is_over() { attempt() } else { end.spin(side, phase, &mut attempt) };
     if result.is_some() || deadline.is_some_and(has_passed) {
         return result;
     }

@@ -8,6 +8,7 @@
 //!   by the consumer that claimed it, before it stores the turn "free".
 
 mod force;
+mod hint;
 mod reserved;
 #[cfg(all(test, not(loom)))]
 mod stalls;
@@ -133,6 +134,13 @@ impl<T> Bounded<T> {
     /// ```
     #[inline]
     pub fn push(&self, item: T) -> Result<(), PushError<T>> {
+        self.push_or_look(item, true)
+    }
+
+    /// As [`push`](Self::push). Unless it `looks`, it may say "full" of a small ring without a look
+    /// at the head: that would take its line from the consumers.
+    #[inline(always)]
+    pub(crate) fn push_or_look(&self, item: T, looks: bool) -> Result<(), PushError<T>> {
         let mut backoff = Backoff::new();
         loop {
             let tail = self.position(&self.tail);
@@ -149,6 +157,8 @@ impl<T> Bounded<T> {
                     return Ok(());
                 }
                 backoff.spin();
+            } else if !looks && !self.tail.spin_limit.is_worthwhile() {
+                return Err(PushError::Full(item));
             } else {
                 match self.room_slow(tail) {
                     Found::Nothing => return Err(PushError::Full(item)),
@@ -236,12 +246,13 @@ impl<T> Bounded<T> {
     /// ```
     #[inline]
     pub fn pop(&self) -> Result<T, PopError> {
-        self.pop_past(&mut 0)
+        self.pop_past(&mut 0, true)
     }
 
-    /// The same; adds to `skipped` the aborted slots that it passed over.
+    /// The same; adds to `skipped` the aborted slots that it passed over. Unless it `looks`, it may
+    /// say "empty" of a small ring without a look at the tail.
     #[inline(always)]
-    pub(crate) fn pop_past(&self, skipped: &mut usize) -> Result<T, PopError> {
+    pub(crate) fn pop_past(&self, skipped: &mut usize, looks: bool) -> Result<T, PopError> {
         let mut backoff = Backoff::new();
         loop {
             let head = self.position(&self.head);
@@ -256,6 +267,8 @@ impl<T> Bounded<T> {
                     return Ok(item);
                 }
                 backoff.spin();
+            } else if !looks && !self.head.spin_limit.is_worthwhile() {
+                return Err(PopError::Empty);
             } else {
                 if let Found::Busy = self.item_slow(head, skipped)? {
                     backoff.snooze();
