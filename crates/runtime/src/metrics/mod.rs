@@ -94,8 +94,8 @@ worker_metrics! {
         idle: Duration = |worker: &Worker| worker.times.of(Doing::Search),
         /// How long its thread slept, for want of work or in a wait that keeps the thread.
         asleep: Duration = |worker: &Worker| worker.times.of(Doing::Sleep),
-        /// What waits in its run queue to be started. A task that its joiner has run in place counts
-        /// until the worker comes by.
+        /// What waits in its run queue to be started. A task that its joiner has run in place
+        /// counts until the worker comes by.
         queued: usize = |worker: &Worker| worker.policy_view.len(),
         /// What waits for this worker alone to start it.
         pinned: usize = Worker::pinned_len,
