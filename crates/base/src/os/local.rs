@@ -86,9 +86,9 @@ pub fn block_broken_pipes() {
 /// [does not block](UnixStream::set_nonblocking).
 ///
 /// # Errors
-/// The system's. On Linux `WouldBlock`, if whoever serves the socket has not accepted those that
-/// came before, and there is no room for more: a program that is stopped, say. With `connect` of
-/// the standard library one would wait for it.
+/// The system's. On Linux `WouldBlock`, if the other program has not accepted those that came
+/// before, and there is no room for more: because it is stopped, say. With `connect` of the
+/// standard library the caller would wait for it.
 pub fn connect_at_once(path: &Path) -> io::Result<UnixStream> {
     let bytes = path.as_os_str().as_bytes();
     // SAFETY: the type has numbers only.
@@ -138,6 +138,7 @@ mod tests {
         drop(_other);
         assert_eq!(wait_readable(&both, -1).expect("polled"), 3);
     }
+
     #[test]
     fn it_tells_whether_there_is_room() {
         let (mut writes, mut reads) = UnixStream::pair().expect("a pair");

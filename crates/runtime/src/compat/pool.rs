@@ -107,7 +107,7 @@ impl Pool {
     }
 
     /// Shows the pool to `sateen top`, and opens the program's socket if the environment asks for
-    /// that. Once the pool is built; whoever drops the pool last drops the result.
+    /// that. Called once the pool is built. What owns the pool owns the result, too.
     pub fn list(&self) -> Listing {
         Listing { _listed: Choice::NOT.list(self.shared()) }
     }
