@@ -21,6 +21,7 @@ pub use yields::{has_local_work, run_other};
 
 use crate::builder::Builder;
 use crate::context::{self, Context};
+use crate::frames;
 use crate::join::join_on;
 use crate::join_stack::Job;
 use crate::runtime::CalledJob;
@@ -75,14 +76,19 @@ impl<F: FnOnce() + Send> HeapJob<F> {
     fn alloc(caller: *const Running, what: *const (), f: F) -> NonNull<CalledJob> {
         const { assert!(offset_of!(Self, called) == 0) };
         let called = CalledJob::of(Self::run, caller, what);
-        NonNull::from(Box::leak(Box::new(Self { called, f }))).cast()
+        frames::place(Self { called, f }).cast()
     }
 
     /// # Safety
     /// `job` starts a `HeapJob<F>` made by `alloc`; called once.
     unsafe fn run(job: *const Job) {
-        // SAFETY: by contract.
-        let this = unsafe { Box::from_raw(job.cast::<Self>().cast_mut()) };
-        (this.f)();
+        // SAFETY: by contract; `alloc` placed it, and the closure is moved out.
+        let f = unsafe {
+            let this = NonNull::new_unchecked(job.cast::<Self>().cast_mut());
+            let f = (&raw const (*this.as_ptr()).f).read();
+            frames::give(this);
+            f
+        };
+        f();
     }
 }

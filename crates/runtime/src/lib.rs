@@ -71,6 +71,8 @@ mod fork;
 #[cfg(not(loom))]
 mod forked;
 #[cfg(not(loom))]
+mod frames;
+#[cfg(not(loom))]
 mod global;
 #[cfg(not(loom))]
 mod help;

@@ -310,7 +310,7 @@ impl<'scope> Scope<'scope> {
     /// the panic on once all spawns are done.
     ///
     /// # Cost
-    /// An allocation, two locked instructions and a push.
+    /// A block from a cache of the thread, two locked instructions and a push.
     ///
     /// # Examples
     ///

@@ -13,6 +13,7 @@
 use super::HeapJob;
 use crate::context;
 use crate::entry::Entry;
+use crate::frames;
 use crate::help::{self, Under};
 use crate::join_stack::Job;
 use crate::outside_latch::OutsideLatch;
@@ -312,8 +313,7 @@ impl<F: FnOnce() + Send> ListedJob<F> {
         let called = CalledJob::of(Self::run, scope.opener, std::ptr::from_ref(scope).cast());
         let (shell, run_emptied) = (Shell::new(), Self::run_emptied as _);
         let head = ListedHead { called, shell, run_emptied, scope };
-        let this = Box::new(Self { head, f: UnsafeCell::new(ManuallyDrop::new(f)) });
-        let this = NonNull::from(Box::leak(this));
+        let this = frames::place(Self { head, f: UnsafeCell::new(ManuallyDrop::new(f)) });
         // SAFETY: it was just made, and is freed as its shell says.
         unsafe { scope.unstarted.link(&raw const (*this.as_ptr()).head.shell) };
         this.cast()
@@ -329,8 +329,8 @@ impl<F: FnOnce() + Send> ListedJob<F> {
     /// # Safety
     /// The closure is gone, and nobody else touches the job any more.
     unsafe fn free(this: *const Self) {
-        // SAFETY: by contract; it came from a box.
-        drop(unsafe { Box::from_raw(this.cast_mut()) });
+        // SAFETY: by contract; `alloc` placed it, and what is left in it needs no drop.
+        unsafe { frames::give(NonNull::new_unchecked(this.cast_mut())) };
     }
 
     /// # Safety

@@ -1,6 +1,7 @@
 //! The jobs of a scope, on the heap.
 
 use super::{Inner, LISTED, ScopeJob};
+use crate::frames;
 use crate::own_list::{Left, OwnList, Shell};
 use sateen_base::prim::UnsafeCell;
 use std::mem::{ManuallyDrop, offset_of};
@@ -16,15 +17,20 @@ pub(super) struct HeapJob<F> {
 impl<F: FnOnce() + Send> HeapJob<F> {
     pub(super) fn alloc(scope: *const Inner, f: F) -> NonNull<ScopeJob> {
         let job = ScopeJob { run: Self::run, scope };
-        NonNull::from(Box::leak(Box::new(Self { job, f }))).cast()
+        frames::place(Self { job, f }).cast()
     }
 
     /// # Safety
     /// `job` starts a `HeapJob<F>` made by `alloc`; called once.
     unsafe fn run(job: *const ScopeJob) {
-        // SAFETY: by contract.
-        let this = unsafe { Box::from_raw(job.cast::<Self>().cast_mut()) };
-        (this.f)();
+        // SAFETY: by contract; `alloc` placed it, and the closure is moved out.
+        let f = unsafe {
+            let this = NonNull::new_unchecked(job.cast::<Self>().cast_mut());
+            let f = (&raw const (*this.as_ptr()).f).read();
+            frames::give(this);
+            f
+        };
+        f();
     }
 }
 
@@ -64,8 +70,7 @@ impl<F: FnOnce() + Send> ListedJob<F> {
         let job = ScopeJob { run: Self::run, scope };
         let (take, run_emptied) = (Self::take as _, Self::run_emptied as _);
         let head = ListedHead { job, shell: Shell::new(), list, take, run_emptied };
-        let this = Box::new(Self { head, f: UnsafeCell::new(ManuallyDrop::new(f)) });
-        let this = NonNull::from(Box::leak(this));
+        let this = frames::place(Self { head, f: UnsafeCell::new(ManuallyDrop::new(f)) });
         // SAFETY: it was just made, and is freed as its shell says.
         unsafe { list.link(&raw const (*this.as_ptr()).head.shell) };
         this.cast()
@@ -81,8 +86,8 @@ impl<F: FnOnce() + Send> ListedJob<F> {
     /// # Safety
     /// `job` starts a `ListedJob<F>` whose closure is gone, and nobody else touches it any more.
     unsafe fn free(job: *const ScopeJob) {
-        // SAFETY: by contract; it came from a box.
-        drop(unsafe { Box::from_raw(job.cast::<Self>().cast_mut()) });
+        // SAFETY: by contract; `alloc` placed it, and what is left in it needs no drop.
+        unsafe { frames::give(NonNull::new_unchecked(job.cast::<Self>().cast_mut())) };
     }
 
     /// # Safety

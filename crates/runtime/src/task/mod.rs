@@ -6,7 +6,6 @@
 
 mod cancel;
 mod current;
-mod frames;
 mod future;
 mod handle;
 mod identity;
@@ -34,6 +33,7 @@ pub(crate) use start::{Running, in_branch, interrupted_after, run_claimed};
 use crate::context;
 use crate::entry::{Entry, Work};
 use crate::fiber::Fiber;
+use crate::frames;
 use crate::scope;
 use crate::shared::Shared;
 use crate::spans;
@@ -45,7 +45,6 @@ use crate::worker::{Owner, Push, Worker};
 use identity::Extra;
 use sateen_base::prim::{AtomicU8, Ordering, UnsafeCell};
 use sateen_base::tsc;
-use std::alloc::Layout;
 use std::panic::{AssertUnwindSafe, Location, catch_unwind};
 use std::ptr::NonNull;
 use std::task::Waker;
@@ -265,10 +264,7 @@ impl<F: FnOnce() -> T, T> Frame<F, T> {
             },
             body: UnsafeCell::new(body),
         };
-        let place = frames::take(Layout::new::<Self>()).cast::<Self>();
-        // SAFETY: fresh memory of this layout.
-        unsafe { place.write(frame) };
-        place.cast()
+        frames::place(frame).cast()
     }
 
     /// # Safety
@@ -311,8 +307,8 @@ impl<F: FnOnce() -> T, T> Frame<F, T> {
         }
         // SAFETY: as above. Names and tokens are left to drop, and this thread owns them.
         unsafe { (&raw mut (*place.as_ptr()).header).drop_in_place() };
-        // SAFETY: `alloc` took it with this layout, and the frame is dropped.
-        unsafe { frames::give(place.cast(), Layout::new::<Self>()) };
+        // SAFETY: `alloc` placed it, and the frame is dropped.
+        unsafe { frames::give(place) };
     }
 }
 
