@@ -5,7 +5,7 @@
 //! | word | meaning | moves |
 //! |---|---|---|
 //! | as seen | runs, no wake-up pending | `begin`: to `PARKED`; `unpark`: up by one |
-//! | other, not `PARKED` | wake-ups arrived: the next park returns at once | `unpark`: up by one; `resumed`: seen |
+//! | other, not `PARKED` | the next park returns at once | `unpark`: up by one; `resumed`: seen |
 //! | `PARKED` | does not run, or is about to stop | `unpark`: up by one |
 //!
 //! The caller of `unpark` that moves the word on from `PARKED`, exactly one, hands the fiber to its

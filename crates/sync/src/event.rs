@@ -3,7 +3,7 @@
 //! | bit | meaning | set by | cleared by |
 //! |---|---|---|---|
 //! | `SET` 1 | waiting returns at once | `set` | `reset` |
-//! | `WAITERS` 2 | the queue may not be empty | a waiter, under its lock | a `set` that finds it empty, under it |
+//! | `WAITERS` 2 | the queue may hold some | a waiter, under its lock | `set`, if it holds none |
 
 use crate::hook::waiting_for;
 use crate::wait_queue::{Position, WaitQueue, Waiter};

@@ -8,8 +8,8 @@ use sateen_base::prim::thread;
 ///
 /// A thread pauses for 1, 2, 4 units of [`sateen_base::pause`] and so on, then yields its time
 /// slice some times, so that the holder runs where threads outnumber cores. It looks seldom: each
-/// look takes the lock's line from the holder. A fiber pauses once, or not at all on the only worker:
-/// suspending is cheap, and often makes way for the holder.
+/// look takes the lock's line from the holder. A fiber pauses once, and on the only worker of its
+/// runtime not at all: suspending is cheap, and often makes way for the holder.
 pub(crate) struct SpinPhase {
     /// How many of the coming looks follow a pause.
     pauses: u32,
