@@ -388,6 +388,7 @@ impl Fiber {
     }
 
     /// Parks. May return early: the caller checks what it waits for.
+    #[inline(always)]
     fn park_here(&self) {
         if self.keeps_thread() {
             return self.block(None);

@@ -5,7 +5,7 @@
 use loom::cell::UnsafeCell;
 use loom::sync::Arc;
 use loom::sync::Notify;
-use loom::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use loom::sync::atomic::{AtomicUsize, Ordering::Acquire, Ordering::Relaxed, Ordering::Release};
 use loom::thread;
 use sateen_base::model;
 use sateen_base::prim::searched::AtomicBool;
@@ -43,14 +43,15 @@ impl Fiber {
         self.left[i].with_mut(|left| unsafe { *left = true });
         self.flags[i].store(true, Relaxed);
         if self.word.unpark() {
-            assert_eq!(self.handed.fetch_add(1, Relaxed), 0, "handed over twice");
+            assert_eq!(self.handed.fetch_add(1, Release), 0, "handed over twice");
             self.worker.notify();
         }
     }
 
-    /// The fiber's worker does something else until it finds the fiber in its inbox.
+    /// The fiber's worker does something else until it finds the fiber in its inbox, which orders
+    /// this after the waker's `unpark`.
     fn be_away(&self) {
-        while self.handed.load(Relaxed) == 0 {
+        while self.handed.load(Acquire) == 0 {
             self.worker.wait();
         }
         self.handed.store(0, Relaxed);

@@ -3,7 +3,7 @@
 //! | bit | meaning | set by | cleared by |
 //! |---|---|---|---|
 //! | `SET` 1 | waiting returns at once | `set` | `reset` |
-//! | `WAITERS` 2 | the queue may not be empty | a waiter, under its lock | `set`, under it |
+//! | `WAITERS` 2 | the queue may hold some | a waiter, under its lock | `set`, if it holds none |
 
 use crate::hook::waiting_for;
 use crate::wait_queue::{Position, WaitQueue, Waiter};
@@ -87,10 +87,17 @@ impl Event {
     /// that come later, and may find it reset.
     #[cold]
     fn set_slow(&self) {
-        // Ordering: Release as in `set`. Queued waiters get it through the queue's lock.
-        self.queue.notify_all_with(|| {
-            self.word.swap(SET, Ordering::Release);
+        self.queue.notify_all_among(|waiters| {
+            // `WAITERS` stays up while it is of use: the next waiter then needs no exchange.
+            let new = if waiters { SET | WAITERS } else { SET };
+            // A store does: while `WAITERS` is up, others only reset, and that may come before.
+            // Ordering: Release as in `set`. Queued waiters get it through the queue's lock.
+            self.word.store(new, Ordering::Release);
+            true
         });
+        if canary!("event_waiters_down_late") {
+            self.word.fetch_and(!WAITERS, Ordering::Relaxed);
+        }
     }
 
     /// Makes later callers wait.
@@ -155,6 +162,10 @@ impl Event {
     fn set_or_join(&self) -> bool {
         let mut word = self.word.load(Ordering::Relaxed);
         while word & SET == 0 {
+            if word & WAITERS != 0 {
+                // Only a setter under the lock can take it down, or set the event meanwhile.
+                return false;
+            }
             let new = if canary!("event_waiters_bit_missing") { word } else { word | WAITERS };
             // Relaxed: the word's own order of changes decides which side sees the other; the
             // queue's lock publishes the node.

@@ -103,6 +103,13 @@ pub unsafe trait Blocker: 'static {
     /// there.
     fn earlier_timer(&self) {}
 
+    /// Whether a pause before [`park`](Blocker::park) may be of use: another thread may hold what
+    /// the context wants. False where all contexts share the thread, because there a pause only
+    /// holds up the holder.
+    fn may_spin(&self) -> bool {
+        true
+    }
+
     /// The identity of the calling context for [`ReentrantMutex`](crate::ReentrantMutex), from its
     /// beginning to its end. `None`: that of its thread.
     fn identity(&self) -> Option<&Identity> {

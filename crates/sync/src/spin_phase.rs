@@ -8,8 +8,8 @@ use sateen_base::prim::thread;
 ///
 /// A thread pauses for 1, 2, 4 units of [`sateen_base::pause`] and so on, then yields its time
 /// slice some times, so that the holder runs where threads outnumber cores. It looks seldom: each
-/// look takes the lock's line from the holder. A fiber pauses once: suspending is cheap, and often
-/// makes way for the holder.
+/// look takes the lock's line from the holder. A fiber pauses once, and on the only worker of its
+/// runtime not at all: suspending is cheap, and often makes way for the holder.
 pub(crate) struct SpinPhase {
     /// How many of the coming looks follow a pause.
     pauses: u32,
@@ -28,7 +28,7 @@ impl SpinPhase {
         let (pauses, yields) = match hook::installed() {
             // A model should get to what comes after.
             _ if cfg!(loom) => (0, 0),
-            Some(_) => (1, 0),
+            Some(blocker) => (u32::from(blocker.may_spin()), 0),
             None => (Self::PAUSES, Self::YIELDS),
         };
         Self { pauses, yields, units: 1 }

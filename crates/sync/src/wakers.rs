@@ -1,6 +1,7 @@
 //! Wakers taken out under an internal lock, to be woken without it.
 
 use sateen_base::unwind::{FirstPanic, discard, run_and_discard};
+use std::mem::MaybeUninit;
 use std::task::Waker;
 use std::thread::panicking;
 
@@ -25,41 +26,63 @@ pub(crate) fn let_go(waker: Option<Waker>) {
     }
 }
 
-/// A batch of them, small enough for a fiber's stack of one page.
-#[derive(Default)]
+/// A batch of them, small enough for a fiber's stack of one page. An empty one costs nothing.
 pub(crate) struct Batch {
-    wakers: [Option<Waker>; Batch::SIZE],
+    /// The first `len` are there.
+    wakers: [MaybeUninit<Waker>; Batch::SIZE],
     len: usize,
 }
 
 impl Batch {
     const SIZE: usize = if cfg!(loom) { 1 } else { 16 };
 
+    #[inline(always)]
+    pub(crate) fn new() -> Self {
+        Self { wakers: [const { MaybeUninit::uninit() }; Batch::SIZE], len: 0 }
+    }
+
+    #[inline]
     pub(crate) fn is_full(&self) -> bool {
         self.len == Self::SIZE
     }
 
     /// Under the lock: adds one. There must be room.
+    #[inline]
     pub(crate) fn push(&mut self, waker: Waker) {
-        self.wakers[self.len] = Some(waker);
+        self.wakers[self.len].write(waker);
         self.len += 1;
     }
 
     /// Wakes and forgets every one, whatever the others do; how many there were.
+    #[inline]
     pub(crate) fn wake_all(&mut self, panics: &mut FirstPanic) -> usize {
         self.hand_out(panics, Waker::wake)
     }
 
     /// The same by `wake`.
+    #[inline]
     pub(crate) fn hand_out(
         &mut self,
         panics: &mut FirstPanic,
         mut wake: impl FnMut(Waker),
     ) -> usize {
         let len = std::mem::take(&mut self.len);
-        for waker in self.wakers[..len].iter_mut().filter_map(Option::take) {
+        for waker in &self.wakers[..len] {
+            // SAFETY: the first `len` were written by `push`. The length is 0 by now, so each is
+            // moved out once.
+            let waker = unsafe { waker.assume_init_read() };
             panics.catch(|| wake(waker));
         }
         len
+    }
+}
+
+impl Drop for Batch {
+    /// Some are left only if something under the lock unwound.
+    #[inline]
+    fn drop(&mut self) {
+        if self.len != 0 {
+            self.hand_out(&mut FirstPanic::default(), drop);
+        }
     }
 }

@@ -121,6 +121,30 @@ fn an_event_publishes() {
     });
 }
 
+/// The word still tells of waiters when a setter that found one has gone. The next waiter joins
+/// without an exchange, and is found.
+#[test]
+fn an_event_is_waited_for_twice() {
+    model(2, || {
+        let events = Arc::new([Event::new(), Event::new()]);
+        let setter = thread::spawn({
+            let events = events.clone();
+            move || {
+                events[0].set();
+                events[1].wait();
+                events[0].set();
+                // Whether or not it was waited for, the word lets later callers pass.
+                assert!(events[0].is_set());
+            }
+        });
+        events[0].wait();
+        events[0].reset();
+        events[1].set();
+        events[0].wait();
+        setter.join().unwrap();
+    });
+}
+
 /// A thread and a future wait; both are released.
 #[test]
 fn an_event_releases_everybody() {

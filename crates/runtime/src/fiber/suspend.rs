@@ -81,6 +81,11 @@ unsafe impl Blocker for Suspend {
         unsafe { Self::fiber().unmask() };
     }
 
+    fn may_spin(&self) -> bool {
+        let fiber = Self::fiber();
+        fiber.shared().regular > 1 || fiber.keeps_thread()
+    }
+
     fn identity(&self) -> Option<&Identity> {
         context::fiber()?.identity()
     }

@@ -1,7 +1,9 @@
 //! The list of a worker's fibers that can go on.
 
 use crate::entry::Entry;
+use crate::fiber::Fiber;
 use crate::task::Priority;
+use sateen_base::prefetch_write;
 use sateen_base::prim::UnsafeCell;
 use std::cell::Cell;
 use std::collections::VecDeque;
@@ -16,6 +18,28 @@ pub(super) struct PriorityFifo {
     /// High and low: seldom used.
     others: UnsafeCell<[VecDeque<Entry>; 2]>,
     others_len: Cell<usize>,
+}
+
+/// From so many entries on, what a fiber touches first has left the nearest cache.
+const MANY: usize = 64;
+/// The line size, as far as it matters.
+const LINE: usize = 64;
+/// How many lines below a stack's top are likely to be in use.
+const STACK_LINES: usize = 9;
+
+/// Fetches what the resumption of fibers at the front will touch: first the fiber itself, and three
+/// turns later the top of its stack, whose place the fiber says.
+#[inline(never)]
+fn fetch_ahead(entries: &VecDeque<Entry>) {
+    if let Some(fiber) = entries.get(6).and_then(|entry| entry.as_fiber()) {
+        let at = std::ptr::from_ref(fiber).cast::<u8>();
+        (0..size_of::<Fiber>()).step_by(LINE).for_each(|i| prefetch_write(at.wrapping_add(i)));
+    }
+    if let Some(fiber) = entries.get(3).and_then(|entry| entry.as_fiber()) {
+        let top = fiber.record().bottom().wrapping_add(fiber.record().size());
+        let line = |i: usize| top.wrapping_sub(i * LINE) as *const u8;
+        (1..=STACK_LINES).for_each(|i| prefetch_write(line(i)));
+    }
 }
 
 impl PriorityFifo {
@@ -42,8 +66,14 @@ impl PriorityFifo {
         if self.others_len.get() != 0 {
             return self.pop_other();
         }
-        // SAFETY: as above.
-        self.normal.with_mut(|normal| unsafe { (*normal).pop_front() })
+        self.normal.with_mut(|normal| {
+            // SAFETY: as above.
+            let normal = unsafe { &mut *normal };
+            if normal.len() >= MANY {
+                fetch_ahead(normal);
+            }
+            normal.pop_front()
+        })
     }
 
     /// The youngest of normal priority.

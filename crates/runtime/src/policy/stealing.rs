@@ -86,8 +86,10 @@ impl Stealing {
         &self.stealer
     }
 
-    /// Moves some of the victim's oldest tasks here and returns one of them.
-    pub(crate) fn steal_from(&self, victim: &Stealer) -> Steal<Entry> {
+    /// Moves some of the victim's oldest tasks here, `sparingly` only one, and returns one of them.
+    /// (Futures that were woken change their worker freely.)
+    pub(crate) fn steal_from(&self, victim: &Stealer, sparingly: bool) -> Steal<Entry> {
+        let limit = if sparingly { 1 } else { STEAL_BATCH };
         if !victim.woken.is_empty() {
             let taken = victim.woken.steal_batch_with_limit_and_pop(&self.woken, STEAL_BATCH);
             if taken != Steal::Empty {
@@ -100,7 +102,7 @@ impl Stealing {
             if level != NORMAL && from.is_empty() {
                 continue;
             }
-            match from.steal_batch_with_limit_and_pop(to, STEAL_BATCH) {
+            match from.steal_batch_with_limit_and_pop(to, limit) {
                 Steal::Empty => {}
                 other => {
                     if level != NORMAL {

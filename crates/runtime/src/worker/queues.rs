@@ -26,6 +26,11 @@ use std::ptr::NonNull;
 /// `posted_last`, what is pinned waits for the run queue.)
 const SELDOM: u32 = 61;
 
+/// By how many waiting fibers a worker may be ahead of another before it steals from it one task at
+/// a time. Started tasks stay on their worker: tasks that block at once would otherwise gather at
+/// the thief, which finds time to start more of them than the worker that still spawns.
+const UNEVEN: usize = 64;
+
 /// What is pushed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Push {
@@ -238,7 +243,11 @@ impl Owner {
     /// Moves some of the victim's oldest tasks to the own run queue and returns one of them.
     pub(crate) fn steal_tasks(&self, victim: &Worker) -> Steal<Entry> {
         match (self.policy.stealing(), victim.policy_view.stealer()) {
-            (Some(own), Some(stealer)) => own.steal_from(stealer),
+            (Some(own), Some(stealer)) => {
+                // Most of what this worker has started waits, and stays here when it goes on.
+                let sparingly = self.suspended_len() > victim.suspended_len() + UNEVEN;
+                own.steal_from(stealer, sparingly)
+            }
             _ => match victim.policy_view.take_staged() {
                 Some(entry) => Steal::Success(entry),
                 None => Steal::Empty,

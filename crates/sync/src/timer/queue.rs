@@ -127,7 +127,7 @@ impl TimerQueue {
     }
 
     fn pop_all(&self, now: u64, state: u32, mut wake: impl FnMut(Waker)) -> usize {
-        let (mut batch, mut panics) = (Batch::default(), FirstPanic::default());
+        let (mut batch, mut panics) = (Batch::new(), FirstPanic::default());
         let (mut count, mut most) = (0, None);
         loop {
             self.locked(|heap| {

@@ -252,10 +252,16 @@ impl<L: RawMutex> WaitQueue<L> {
 
     /// The same, unless `first` says that there is no reason after all.
     pub(crate) fn notify_all_if(&self, first: impl FnOnce() -> bool) -> usize {
-        let (mut batch, mut panics) = (Batch::default(), FirstPanic::default());
+        self.notify_all_among(|_| first())
+    }
+
+    /// The same for a `first` that is told whether waiters are queued.
+    #[inline]
+    pub(crate) fn notify_all_among(&self, first: impl FnOnce(bool) -> bool) -> usize {
+        let (mut batch, mut panics) = (Batch::new(), FirstPanic::default());
         let mut limit = 0;
         self.locked_foreign(|list| {
-            if first() {
+            if first(!list.is_empty()) {
                 limit = list.next_ticket();
                 list.fill(&mut batch, limit);
             }
