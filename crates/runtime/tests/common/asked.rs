@@ -27,7 +27,8 @@ pub(crate) fn folder() -> &'static Path {
 /// The sockets in a folder.
 pub(crate) fn sockets(folder: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder.join("sateen")).into_iter().flatten();
-    entries.map(|entry| entry.expect("read").path()).collect()
+    let paths = entries.map(|entry| entry.expect("read").path());
+    paths.filter(|path| path.extension().is_some_and(|it| it == "sock")).collect()
 }
 
 pub(crate) struct Asker {
