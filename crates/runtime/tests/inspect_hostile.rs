@@ -487,7 +487,7 @@ fn programs_that_start_together_leave_each_other_alone() {
     folder.make_private("sateen");
     let (starts, gone) = (folder.0.join("sateen/a-1.bind"), folder.0.join("sateen/a-2.sock"));
     let _sockets = [bound(&starts), bound(&gone)];
-    let children: Vec<_> = (0..8).map(|_| child("wait", &folder.0)).collect();
+    let children: Vec<_> = (0..4).map(|_| child("wait", &folder.0)).collect();
     let start = Instant::now();
     while gone.exists() {
         assert!(start.elapsed() < PATIENCE, "what a killed program left stays");
