@@ -14,6 +14,11 @@ use std::process::Stdio;
 
 /// Returns what the program prints on a terminal of that width.
 fn on_terminal(columns: u16, args: &[&str], variables: &[(&str, &str)]) -> String {
+    on_terminals(columns, args, variables, false).replace('\r', "")
+}
+
+/// The same, as it is. With `both`, standard error goes there, too.
+fn on_terminals(columns: u16, args: &[&str], variables: &[(&str, &str)], both: bool) -> String {
     let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC)
         .expect("a pseudo-terminal");
     grantpt(&master).expect("granted");
@@ -25,6 +30,9 @@ fn on_terminal(columns: u16, args: &[&str], variables: &[(&str, &str)]) -> Strin
     let end = open(&*name, flags, Mode::empty()).expect("its terminal");
     let mut command = sateen(args);
     command.env_remove("NO_COLOR").env("TERM", "xterm-256color").envs(variables.iter().copied());
+    if both {
+        command.stderr(end.try_clone().expect("a copy"));
+    }
     let mut child = command.stdin(Stdio::null()).stdout(end).spawn().expect("the program starts");
     // The command keeps its end open.
     drop(command);
@@ -34,7 +42,7 @@ fn on_terminal(columns: u16, args: &[&str], variables: &[(&str, &str)]) -> Strin
         text.extend_from_slice(&buffer[..n]);
     }
     assert!(child.wait().expect("it ends").success());
-    String::from_utf8(text).expect("UTF-8").replace('\r', "")
+    String::from_utf8(text).expect("UTF-8")
 }
 
 fn write_results(path: &Path, value: f64) {
@@ -77,4 +85,21 @@ fn tables_are_as_wide_as_the_terminal_and_coloured() {
 fn a_terminal_of_20_columns_is_enough() {
     let text = on_terminal(20, &["run", "--smoke", "forkjoin/fib/sateen/w1"], &[]);
     assert!(text.contains("fib/w1") && text.contains("sateen"), "{text}");
+}
+
+/// A line that is wrapped would stay when the next one is drawn.
+#[test]
+fn the_line_of_progress_is_cut_where_the_terminal_ends() {
+    const LONG: [&str; 3] =
+        ["run", "--smoke", "^pool/short-almostfull/locked-flags-ttas-adaptive-futex/t1"];
+    let escapes = regex::Regex::new("\x1b\\[[0-9;?]*[A-Za-z]").expect("an expression");
+    for columns in [20, 80] {
+        let text = on_terminals(columns, &LONG, &[], true);
+        let plain = escapes.replace_all(&text, "\n");
+        let drawn: Vec<&str> = plain.split(['\r', '\n']).filter(|it| it.contains("/1")).collect();
+        assert!(!drawn.is_empty(), "no progress: {text}");
+        for line in drawn {
+            assert!(line.chars().count() <= usize::from(columns), "{columns}: `{line}`");
+        }
+    }
 }

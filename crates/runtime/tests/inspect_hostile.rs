@@ -10,12 +10,13 @@ mod asked;
 #[path = "common/program.rs"]
 mod program;
 
-use asked::{Asker, PATIENCE, folder, runtimes, sockets};
+use asked::{Asker, PATIENCE, all, folder, runtimes, sockets};
 use program::{Folder, some_sockets};
 use sateen_runtime::{JoinHandle, Runtime, Spawn, policy};
 use sateen_sync::Event;
 use std::io::{Read, Write};
-use std::os::fd::AsRawFd;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -57,6 +58,15 @@ impl Crowd {
         Self { event, tasks }
     }
 
+    /// Until frames tell of all of them. A frame from before that is small: a client that does not
+    /// read has room for many, and keeps its place.
+    fn is_seen(&self, asker: &mut Asker) {
+        let waiting = |it: &serde_json::Value| it["tasks"]["waiting"].as_u64();
+        asker.until("crowd", |frame| {
+            runtimes(frame).iter().any(|it| waiting(it) >= Some(self.tasks.len() as u64))
+        });
+    }
+
     fn leave(mut self) {
         self.event.set();
         self.tasks.drain(..).for_each(|task| task.join().expect("ended"));
@@ -93,6 +103,7 @@ fn those_that_do_not_read_lose_their_places() {
     let _alone = alone();
     let runtime = runtime();
     let crowd = Crowd::gather(&runtime);
+    crowd.is_seen(&mut served());
     let mut lazy: Vec<Asker> = (0..CLIENTS).map(|_| served()).collect();
     lazy.iter_mut().for_each(|asker| asker.send(&many()));
     drop((0..CLIENTS).map(|_| served()).collect::<Vec<_>>());
@@ -113,6 +124,7 @@ fn those_that_read_a_little_now_and_then_keep_nobody_waiting() {
     let crowd = Crowd::gather(&runtime);
     let mut slow = served();
     let mut other = served();
+    crowd.is_seen(&mut other);
     let over = Arc::new(AtomicBool::new(false));
     let ends = Arc::clone(&over);
     slow.send(&many());
@@ -402,8 +414,7 @@ fn a_client_that_dies_in_mid_answer_kills_no_program() {
     let folder = Folder::new("sigpipe");
     let child = child("sigpipe", &folder.0);
     let socket = &some_sockets(&folder.0, 1)[0];
-    Asker::connect_to(socket)
-        .until("crowd", |frame| runtimes(frame)[0]["tasks"]["waiting"].as_u64() >= Some(100));
+    Asker::connect_to(socket).until("crowd", |frame| all(frame, "waits").count() >= 100);
     for bytes in [0, 1, 5_000, 50_000] {
         let mut asker = Asker::connect_to(socket);
         asker.send(&many());
@@ -448,6 +459,45 @@ fn a_program_without_descriptors_answers_when_it_has_some() {
         assert!(start.elapsed() < PATIENCE);
     }
     assert_eq!(child.ends_well(), "");
+}
+
+/// A socket that takes no connections yet, as a program's is for a moment.
+fn bound(path: &Path) -> OwnedFd {
+    // SAFETY: an address is bytes, and this one begins as all zeros.
+    let mut address: libc::sockaddr_un = unsafe { std::mem::zeroed() };
+    address.sun_family = libc::AF_UNIX as libc::sa_family_t;
+    let bytes = path.as_os_str().as_bytes();
+    assert!(bytes.len() < address.sun_path.len());
+    address.sun_path.iter_mut().zip(bytes).for_each(|(to, &from)| *to = from as libc::c_char);
+    // SAFETY: the call makes a descriptor, which is owned from here on.
+    let socket = unsafe {
+        let socket = libc::socket(libc::AF_UNIX, libc::SOCK_STREAM | libc::SOCK_CLOEXEC, 0);
+        assert!(socket >= 0);
+        OwnedFd::from_raw_fd(socket)
+    };
+    let len = size_of::<libc::sockaddr_un>() as libc::socklen_t;
+    // SAFETY: the address is as long as is said.
+    assert!(unsafe { libc::bind(socket.as_raw_fd(), (&raw const address).cast(), len) } == 0);
+    socket
+}
+
+#[test]
+fn programs_that_start_together_leave_each_other_alone() {
+    let folder = Folder::new("start");
+    folder.make_private("sateen");
+    let (starts, gone) = (folder.0.join("sateen/a-1.bind"), folder.0.join("sateen/a-2.sock"));
+    let _sockets = [bound(&starts), bound(&gone)];
+    let children: Vec<_> = (0..4).map(|_| child("wait", &folder.0)).collect();
+    let start = Instant::now();
+    while gone.exists() {
+        assert!(start.elapsed() < PATIENCE, "what a killed program left stays");
+        thread::sleep(Duration::from_millis(5));
+    }
+    for socket in some_sockets(&folder.0, children.len()) {
+        assert!(Asker::connect_to(&socket).ask("hello")["hello"].is_object());
+    }
+    assert!(starts.exists());
+    children.into_iter().for_each(|it| assert_eq!(it.ends_well(), ""));
 }
 
 #[test]

@@ -1,6 +1,10 @@
 //! What a person sees during a run.
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use ratatui::crossterm::terminal;
+
+/// A narrower terminal has no room for a bar.
+const NARROW: u16 = 60;
 
 /// A bar on standard error if that is a terminal, else nothing.
 ///
@@ -12,7 +16,11 @@ impl Progress {
     /// Creates a bar of `length` turns.
     pub(crate) fn new(length: u64) -> Self {
         let bar = ProgressBar::with_draw_target(Some(length), ProgressDrawTarget::stderr());
-        let style = ProgressStyle::with_template("{bar:30} {pos}/{len} {msg}");
+        // What a line has no room for is cut off.
+        let narrow = terminal::size().is_ok_and(|(columns, _)| (1..NARROW).contains(&columns));
+        let form =
+            if narrow { "{pos}/{len} {wide_msg}" } else { "{bar:30} {pos}/{len} {wide_msg}" };
+        let style = ProgressStyle::with_template(form);
         Self(bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar())))
     }
 

@@ -38,10 +38,22 @@ pub(super) fn open() -> io::Result<(UnixListener, PathBuf)> {
     let path = folder.join(format!("{}-{}.sock", program(), std::process::id()));
     let named =
         |error: io::Error| io::Error::new(error.kind(), format!("`{}`: {error}", path.display()));
+    if fs::symlink_metadata(&path).is_ok() {
+        return Err(named(io::ErrorKind::AddrInUse.into()));
+    }
+    // It gets its name when it takes connections: else another program that starts would find it
+    // refused, and remove it. A program of this number may have been killed just here.
+    let draft = path.with_extension("bind");
+    _ = fs::remove_file(&draft);
     // Nobody else may use the folder, so nobody can connect before the mode is set.
-    let listener = UnixListener::bind(&path).map_err(named)?;
-    fs::set_permissions(&path, Permissions::from_mode(0o600)).map_err(named)?;
-    listener.set_nonblocking(true).map_err(named)?;
+    let listener = UnixListener::bind(&draft).map_err(named)?;
+    let opened = fs::set_permissions(&draft, Permissions::from_mode(0o600))
+        .and_then(|()| listener.set_nonblocking(true))
+        .and_then(|()| fs::rename(&draft, &path));
+    if let Err(error) = opened {
+        _ = fs::remove_file(&draft);
+        return Err(named(error));
+    }
     Ok((listener, path))
 }
 

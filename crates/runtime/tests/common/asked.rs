@@ -16,6 +16,8 @@ pub(crate) fn folder() -> &'static Path {
     static FOLDER: OnceLock<PathBuf> = OnceLock::new();
     FOLDER.get_or_init(|| {
         let folder = std::env::temp_dir().join(format!("sateen-asked-{}", std::process::id()));
+        // An earlier process of this number may have left one.
+        drop(std::fs::remove_dir_all(&folder));
         std::fs::create_dir_all(&folder).expect("made");
         // SAFETY: tests call this before they make a runtime, and nothing else reads the
         // environment meanwhile but through the standard library, which locks it.
@@ -27,7 +29,8 @@ pub(crate) fn folder() -> &'static Path {
 /// The sockets in a folder.
 pub(crate) fn sockets(folder: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder.join("sateen")).into_iter().flatten();
-    entries.map(|entry| entry.expect("read").path()).collect()
+    let paths = entries.map(|entry| entry.expect("read").path());
+    paths.filter(|path| path.extension().is_some_and(|it| it == "sock")).collect()
 }
 
 pub(crate) struct Asker {

@@ -27,6 +27,8 @@ pub(crate) struct Folder(pub(crate) PathBuf);
 impl Folder {
     pub(crate) fn new(name: &str) -> Self {
         let path = std::env::temp_dir().join(format!("sateen-{}-{name}", std::process::id()));
+        // An earlier process of this number may have been killed.
+        drop(fs::remove_dir_all(&path));
         fs::create_dir(&path).expect("made");
         Self(path)
     }

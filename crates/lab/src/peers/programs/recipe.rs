@@ -43,14 +43,14 @@ pub(crate) fn built(recipe: &'static Recipe) -> Result<PathBuf, Error> {
 }
 
 fn build(recipe: &Recipe) -> Result<PathBuf, String> {
-    let beside = &beside()?;
     let words = (recipe.compile)();
     if recipe.sources.is_empty() {
-        if (recipe.start)(1).first().is_some_and(|program| !beside.join(program).exists()) {
+        let folder = Place::of(&env::current_exe().map_err(|e| e.to_string())?).programs();
+        if (recipe.start)(1).first().is_some_and(|program| !folder.join(program).exists()) {
             announce(recipe.name);
         }
-        compile(&words, beside)?;
-        return Ok(beside.to_path_buf());
+        compile(&words, &beside()?)?;
+        return Ok(folder);
     }
     from_sources(recipe.name, recipe.sources, &words, announce)
 }
@@ -110,22 +110,42 @@ pub(super) fn compiler(variable: &str, usual: &str) -> Vec<String> {
     if named.is_empty() { vec![usual.to_owned()] } else { named }
 }
 
-/// Returns arguments that make Cargo build beside the lab's own executable, with its profile. An
-/// executable that was moved away has its programs built in a temporary folder.
+/// Where Cargo builds programs of this workspace.
+struct Place {
+    profile: String,
+    target: PathBuf,
+}
+
+impl Place {
+    /// Beside the lab's executable `own`, with its profile. If that was moved away, in a temporary
+    /// folder.
+    fn of(own: &Path) -> Self {
+        let mut above = own.ancestors().skip(1);
+        let name = above.next().and_then(Path::file_name).unwrap_or_default().to_string_lossy();
+        let target = above.next().unwrap_or(Path::new("."));
+        let is_cargos =
+            target.join("CACHEDIR.TAG").is_file() || name == "release" || name == "debug";
+        let usual = if cfg!(debug_assertions) { "dev" } else { "release" };
+        let (profile, target) = match name.as_ref() {
+            // Only this profile's folder has another name.
+            "debug" => ("dev", target.to_owned()),
+            name if is_cargos => (name, target.to_owned()),
+            _ => (usual, env::temp_dir().join("sateen-lab")),
+        };
+        Self { profile: profile.to_owned(), target }
+    }
+
+    /// The folder in which the programs are then.
+    fn programs(&self) -> PathBuf {
+        self.target.join(if self.profile == "dev" { "debug" } else { &self.profile })
+    }
+}
+
+/// Returns arguments that make Cargo build in that place.
 pub(super) fn place_and_profile() -> Vec<String> {
-    let own = env::current_exe().unwrap_or_default();
-    let mut above = own.ancestors().skip(1);
-    let name = above.next().and_then(Path::file_name).unwrap_or_default().to_string_lossy();
-    let target = above.next().unwrap_or(Path::new("."));
-    let is_cargos = target.join("CACHEDIR.TAG").is_file() || name == "release" || name == "debug";
-    let (profile, target) = match name.as_ref() {
-        // Only this profile's folder has another name.
-        "debug" => ("dev", target.to_owned()),
-        name if is_cargos => (name, target.to_owned()),
-        _ if cfg!(debug_assertions) => ("dev", env::temp_dir().join("sateen-lab")),
-        _ => ("release", env::temp_dir().join("sateen-lab")),
-    };
-    ["--profile", profile, "--target-dir", &target.to_string_lossy()].map(str::to_owned).to_vec()
+    let place = Place::of(&env::current_exe().unwrap_or_default());
+    let target = place.target.to_string_lossy();
+    ["--profile", &place.profile, "--target-dir", &target].map(str::to_owned).to_vec()
 }
 
 /// How long a compiler may take.
@@ -151,4 +171,28 @@ fn compile(words: &[String], folder: &Path) -> Result<(), String> {
     let reason = lines.clone().find(|l| l.contains("error") || l.contains("cannot find"));
     let reason = reason.or_else(|| lines.next()).unwrap_or("no reason given");
     Err(format!("`{compiler}`, {}: {}", done.status, reason.trim()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn programs_are_looked_for_where_cargo_puts_them() {
+        let of = |own: &str| {
+            let place = Place::of(Path::new(own));
+            let programs = place.programs();
+            (place.profile, place.target, programs)
+        };
+        let here = |profile: &str, folder: &str| {
+            let target = PathBuf::from("/x/target");
+            (profile.to_owned(), target.clone(), target.join(folder))
+        };
+        assert_eq!(of("/x/target/release/sateen"), here("release", "release"));
+        assert_eq!(of("/x/target/debug/sateen"), here("dev", "debug"));
+        let (profile, target, programs) = of("/moved/away/sateen");
+        assert_eq!(target, env::temp_dir().join("sateen-lab"));
+        let folder = if profile == "dev" { "debug" } else { "release" };
+        assert_eq!(programs, target.join(folder));
+    }
 }
