@@ -4,8 +4,10 @@
 
 mod common;
 
-use common::{Census, Citizen, Draw, everywhere};
-use sateen::iter::plumbing::{Consumer, Folder, Reducer};
+use common::{Census, Citizen, Draw, everywhere, panics_with};
+use sateen::iter::plumbing::{
+    Consumer, Folder, Reducer, UnindexedConsumer, UnindexedProducer, bridge_unindexed,
+};
 use sateen::prelude::*;
 use sateen::{CancelToken, JoinError, Runtime, Spawn, sleep};
 use sateen_base::unwind::discard;
@@ -134,6 +136,91 @@ fn what_was_made_outlives_the_destructors_of_what_is_left() {
                 census.assert_all_gone();
             }
         }
+    });
+}
+
+/// An end whose folders have an item from the start, and which never wants more.
+struct Content<'a>(&'a Census);
+
+impl Consumer<Citizen> for Content<'_> {
+    type Folder = Has;
+    type Reducer = First;
+    type Result = Citizen;
+
+    fn split_at(self, _index: usize) -> (Self, Self, First) {
+        (Self(self.0), self, First)
+    }
+
+    fn into_folder(self) -> Has {
+        Has(self.0.citizen(0))
+    }
+
+    fn full(&self) -> bool {
+        true
+    }
+}
+
+impl UnindexedConsumer<Citizen> for Content<'_> {
+    fn split_off_left(&self) -> Self {
+        Self(self.0)
+    }
+
+    fn to_reducer(&self) -> First {
+        First
+    }
+}
+
+struct Has(Citizen);
+
+impl Folder<Citizen> for Has {
+    type Result = Citizen;
+
+    fn consume(self, _item: Citizen) -> Self {
+        self
+    }
+
+    fn complete(self) -> Citizen {
+        self.0
+    }
+
+    fn full(&self) -> bool {
+        true
+    }
+}
+
+struct First;
+
+impl Reducer<Citizen> for First {
+    fn reduce(self, left: Citizen, _right: Citizen) -> Citizen {
+        left
+    }
+}
+
+/// A source that can only be halved, and whose destructor panics.
+struct Bombs {
+    _bomb: Citizen,
+}
+
+impl UnindexedProducer for Bombs {
+    type Item = Citizen;
+
+    fn split(self) -> (Self, Option<Self>) {
+        (self, None)
+    }
+
+    fn fold_with<F: Folder<Citizen>>(self, folder: F) -> F {
+        folder
+    }
+}
+
+/// The result of an end that wants nothing is not lost where the source's destructor panics.
+#[test]
+fn a_full_end_outlives_the_destructor_of_its_source() {
+    everywhere(|| {
+        let census = Census::default();
+        let source = Bombs { _bomb: census.bomb(1) };
+        panics_with("a bomb", || bridge_unindexed(source, Content(&census)));
+        census.assert_all_gone();
     });
 }
 

@@ -300,3 +300,28 @@ fn wrong_arguments_are_named() {
     panics_with("`step` of `step_by` must not be 0", || (0..3).into_par_iter().step_by(0));
     panics_with("`zip_eq` of 3 items with 2", || (0..3).into_par_iter().zip_eq(0..2));
 }
+
+/// Lengths that no `usize` can hold are refused, and ranges that end before they start are empty.
+#[test]
+fn lengths_that_cannot_be() {
+    let all = || (0..usize::MAX).into_par_iter();
+    let most = usize::MAX;
+    panics_with(&format!("a chain of more than {most} items"), || all().chain(0..1).len());
+    panics_with(&format!("`intersperse` makes more than {most} items"), || {
+        all().intersperse(0).len()
+    });
+    panics_with(&format!("`interleave` of more than {most} items"), || {
+        all().interleave(0..1).len()
+    });
+    #[expect(clippy::reversed_empty_ranges, reason = "what is tested")]
+    everywhere(|| {
+        assert_eq!((5..2).into_par_iter().collect::<Vec<i32>>(), []);
+        assert_eq!((5..=2).into_par_iter().collect::<Vec<u64>>(), []);
+        assert_eq!((i64::MAX..i64::MIN).into_par_iter().map(|n| n / 2).count(), 0);
+        assert_eq!(('z'..='a').into_par_iter().collect::<String>(), "");
+    });
+    #[expect(clippy::reversed_empty_ranges, reason = "what is tested")]
+    panics_with("the range Included(2) to Excluded(1) is not within 3 items", || {
+        drop(vec![1, 2, 3].par_drain(2..1));
+    });
+}

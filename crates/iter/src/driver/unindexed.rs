@@ -1,6 +1,7 @@
 //! Sources that can only be halved: a few times in advance, and again where a half is stolen.
 
 use crate::iter::plumbing::{Folder, Reducer, UnindexedConsumer, UnindexedProducer};
+use sateen_base::unwind::Held;
 use sateen_runtime::{join, worker_index};
 
 /// Drives `consumer` with the items of `producer`.
@@ -55,7 +56,10 @@ where
     C: UnindexedConsumer<P::Item>,
 {
     if consumer.full() {
-        return consumer.into_folder().complete();
+        // Before there is a result, which a panic of this destructor would leak.
+        let consumer = Held::new(consumer);
+        drop(producer);
+        return consumer.release().into_folder().complete();
     }
     if !splits.take() {
         return producer.fold_with(consumer.into_folder()).complete();
