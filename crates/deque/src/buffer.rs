@@ -189,21 +189,38 @@ impl<T> Buffer<T> {
     #[inline(always)]
     pub(crate) unsafe fn resolve(self, index: u32) {
         let order = if canary!("deque-mark") { Ordering::Relaxed } else { Ordering::Release };
-        // Ordering: Release pairs with the Acquire in `is_resolved`: the item is read before the
-        // owner reuses the cell or frees the buffer.
+        // Ordering: Release pairs with the Acquire in `first_unresolved`: the item is read before
+        // the owner reuses the cell or frees the buffer.
         // SAFETY: live by the contract.
         unsafe { &*self.mark_ptr(index) }.store(self.resolved(index), order);
     }
 
-    /// Whether the claim of `index`, which happened, is resolved.
+    /// The first index of `[from, to)` whose claim is not resolved, or `to`. All of them are
+    /// claimed, and span a lap at most.
     ///
     /// # Safety
-    /// The buffer is live; all earlier claims of the same cell in this buffer are resolved.
-    #[inline(always)]
-    pub(crate) unsafe fn is_resolved(self, index: u32) -> bool {
-        // Ordering: Acquire pairs with the Release in `resolve`.
-        // SAFETY: live by the contract.
-        unsafe { &*self.mark_ptr(index) }.load(Ordering::Acquire) == self.resolved(index)
+    /// The buffer is live; all earlier claims of the same cells in this buffer are resolved.
+    #[inline]
+    pub(crate) unsafe fn first_unresolved(self, from: u32, to: u32) -> u32 {
+        let mut index = from;
+        while index != to {
+            // A run within one lap: the mark that says "resolved" is the same for all of it.
+            let lap_left = self.capacity() - (index & self.mask);
+            let run = to.wrapping_sub(index).min(lap_left);
+            let (resolved, first) = (self.resolved(index), self.mark_ptr(index));
+            // Ordering: Acquire pairs with the Release in `resolve`.
+            // SAFETY: live by the contract; a run ends where the marks do.
+            let is_resolved = |nth: u32| unsafe {
+                (*first.wrapping_add(nth as usize)).load(Ordering::Acquire) == resolved
+            };
+            for nth in 0..run {
+                if !is_resolved(nth) {
+                    return index.wrapping_add(nth);
+                }
+            }
+            index = index.wrapping_add(run);
+        }
+        to
     }
 
     /// Copies the cells of `[from, to)` to the same indices of `other`.
@@ -243,9 +260,7 @@ impl<T> Retired<T> {
     /// Frees the buffer if all claims in it are resolved; says whether it did.
     pub(crate) fn try_free(&mut self) -> bool {
         // SAFETY: the buffer is live until the end of this function; claims are looked at in order.
-        while self.resolved != self.end && unsafe { self.buffer.is_resolved(self.resolved) } {
-            self.resolved = self.resolved.wrapping_add(1);
-        }
+        self.resolved = unsafe { self.buffer.first_unresolved(self.resolved, self.end) };
         if self.resolved != self.end {
             return false;
         }

@@ -34,14 +34,9 @@ impl<T, S: Stage> Worker<T, S> {
         let top = Top(self.inner.top.load(Ordering::Relaxed));
         self.own.seen.set(top);
         let buffer = self.own.buffer.get();
-        let mut resolved = self.own.resolved.get();
-        while resolved != top.index() {
-            // SAFETY: the buffer is current; claims are looked at in order.
-            if !unsafe { buffer.is_resolved(resolved) } && !canary!("deque-unmarked") {
-                break;
-            }
-            resolved = resolved.wrapping_add(1);
-        }
+        // SAFETY: the buffer is current; claims are looked at in order.
+        let found = unsafe { buffer.first_unresolved(self.own.resolved.get(), top.index()) };
+        let resolved = if canary!("deque-unmarked") { top.index() } else { found };
         if resolved != self.own.resolved.get() && !canary!("deque-own-unmarked") {
             self.own.any_marks.set(true);
         }

@@ -50,8 +50,8 @@ fn a_drained_queue_holds_few_segments_and_a_dropped_one_none() {
         assert!(full >= 100_000 * 8, "{full} bytes hold 100,000 items");
         while queue.pop().is_ok() {}
         let drained = in_use() - before;
-        // The one in use, and eight spares.
-        assert!(drained <= 9 * segment, "{drained} bytes kept, a segment is {segment}");
+        // The one in use, and 32 spares.
+        assert!(drained <= 33 * segment, "{drained} bytes kept, a segment is {segment}");
     }
     // A steady flow allocates nothing: a drained segment is the next one.
     queue.push(0).unwrap();

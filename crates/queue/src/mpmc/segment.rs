@@ -13,7 +13,7 @@
 //! | 1 | full, or being read | taken, by the consumer that claimed it |
 //! | 2 | taken: no thread touches it | free, by the thread that recycles the segment |
 
-use super::block::Block;
+use super::block::{Block, Slot};
 use super::cursor::lap;
 use crate::prim::{AtomicPtr, Ordering};
 use crate::trace::Traced;
@@ -43,6 +43,9 @@ impl<T> Copy for Segment<T> {}
 impl<T> Segment<T> {
     /// Slots in a segment.
     pub(super) const SLOTS: usize = lap::<T>() as usize - 1;
+
+    /// About how large a segment is.
+    pub(super) const BYTES: usize = Self::SLOTS * size_of::<Slot<T>>();
 
     /// An empty segment.
     pub(super) fn new() -> Self {

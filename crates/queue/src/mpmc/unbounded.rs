@@ -57,7 +57,8 @@ fn let_winner_run_slow(losses: u32) {
 /// waits for 2 to 8 µs, in which the other goes on without contention.
 ///
 /// Memory: segments of up to 63 items. A segment is given back as soon as its last reader has left
-/// it and a thread comes to a segment's end; up to eight are kept for the next items.
+/// it and a thread comes to a segment's end; up to 32 are kept for the next items, or fewer if they
+/// are large (64 KiB in all, or eight segments).
 ///
 /// Source: the segment list of Michael and Scott's queue (1996), with claims by index.
 ///
