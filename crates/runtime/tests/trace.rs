@@ -223,6 +223,22 @@ fn the_oldest_are_overwritten_and_that_is_said() {
 }
 
 #[test]
+fn no_time_goes_back_where_one_ring_alone_has_lost_events() {
+    let rt = runtime(4);
+    quiet(&rt);
+    let trace = rt.trace();
+    trace.start_with(16);
+    // Each worker wakes, and then sleeps: few events, which its ring keeps.
+    let wake = || std::thread::sleep(Duration::from_millis(5));
+    let woken: Vec<_> = (0..4).map(|_| rt.spawn(wake)).collect();
+    woken.into_iter().for_each(|task| task.join().expect("no panic"));
+    quiet(&rt);
+    // This thread's ring loses its oldest.
+    (0..100).for_each(|_| rt.spawn(|| ()).join().expect("no panic"));
+    assert!(saved(&trace).lost);
+}
+
+#[test]
 fn a_trace_begins_anew_and_can_be_saved_while_it_runs() {
     let rt = runtime(2);
     let trace = rt.trace();

@@ -212,7 +212,10 @@ impl<W: Write> Converter<W> {
         for lane in &self.lanes {
             if lane.worker == OUTSIDE {
                 let asleep = self.of_runtime(lane.runtime, |lane| u64::from(lane.asleep));
-                let at = self.clock.nanos(lane.since);
+                // Where this ring has lost events, those that others have kept may be older.
+                let of_it = self.lanes.iter().filter(|other| other.runtime == lane.runtime);
+                let since = of_it.map(|other| other.since).min().unwrap_or(lane.since);
+                let at = self.clock.nanos(since);
                 self.packets.count(at, lane.runtime | SLEEPERS, asleep)?;
             }
         }
