@@ -229,8 +229,9 @@ fn no_time_goes_back_where_one_ring_alone_has_lost_events() {
     let trace = rt.trace();
     trace.start_with(16);
     // Each worker wakes, and then sleeps: few events, which its ring keeps.
-    let wake = || std::thread::sleep(Duration::from_millis(5));
-    let woken: Vec<_> = (0..4).map(|_| rt.spawn(wake)).collect();
+    let all = Arc::new(std::sync::Barrier::new(4));
+    let wake = |all: Arc<std::sync::Barrier>| rt.spawn(move || _ = all.wait());
+    let woken: Vec<_> = (0..4).map(|_| wake(Arc::clone(&all))).collect();
     woken.into_iter().for_each(|task| task.join().expect("no panic"));
     quiet(&rt);
     // This thread's ring loses its oldest.

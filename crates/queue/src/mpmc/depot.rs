@@ -6,8 +6,7 @@
 //!
 //! Consumers give segments back and producers take them. With one spare, every second of them came
 //! from the allocator and went back to it, from two threads: they then wait for each other in its
-//! locks. With eight that still happened whenever a consumer caught up: it slept in the allocator
-//! up to a thousand times in 30 ms.
+//! locks. With eight that still happened whenever a consumer caught up.
 
 use super::segment::Segment;
 use crate::prim::{AtomicPtr, Ordering, const_except_loom};
