@@ -28,7 +28,6 @@ Examples:
 #[command(
     name = "sateen",
     version,
-    disable_help_subcommand = true,
     max_term_width = 100,
     after_help = format!("{EXAMPLES}\n\n{STATUSES}")
 )]

@@ -129,8 +129,14 @@ impl Outputs {
     /// Checks that everything can be written.
     ///
     /// # Errors
-    /// The system's reason, with the path.
+    /// The system's reason, with the path; or the results were to share standard output with
+    /// the tables.
     pub(crate) fn check(args: &OutputArgs) -> Result<Self, Error> {
+        if args.json.as_deref().is_some_and(|path| path.as_os_str() == "-") {
+            return Err(input(
+                "--json `-`: standard output has the tables; `--format json` prints JSON there",
+            ));
+        }
         let json =
             args.json.as_deref().map(|path| Ok((Destination::check(path)?, path.to_owned())));
         if let Some(dir) = &args.plot {

@@ -28,6 +28,8 @@ fn values_are_refused_by_name() {
         (&["nosuch"], "nosuch"),
         (&["diff"], "<BASE.json>"),
         (&["run", "--json"], "--json"),
+        (&["run", "--json", "-"], "--json `-`"),
+        (&["help", "runn"], "'runn'"),
         (&["tour", "--budget", "1"], "--budget"),
         (&["diff", "a.json", "b.json", "--threshold", "0.5"], "'0.5'"),
     ];

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{arg, assert_refused, output};
+use common::{arg, assert_refused, output, sateen};
 use std::fs;
 use std::path::Path;
 
@@ -97,12 +97,43 @@ fn a_page_that_cannot_be_written_is_refused() {
         assert_refused(&output(&["history", arg(dir.path()), "-o", arg(path)]), arg(path));
     }
     if cfg!(target_os = "linux") {
-        let done = output(&["report", arg(&json), "-o", "/dev/full"]);
-        assert!(!done.status.success());
-        let errors = String::from_utf8_lossy(&done.stderr).into_owned();
-        assert!(errors.contains("cannot write `/dev/full`"), "{errors}");
+        let commits = tempfile::tempdir().expect("a directory");
+        for name in ["a.json", "b.json"] {
+            write(&commits.path().join(name), &results(1.0));
+        }
+        for (command, input) in [("report", json.as_path()), ("history", commits.path())] {
+            let done = output(&[command, arg(input), "-o", "/dev/full"]);
+            assert!(!done.status.success());
+            let errors = String::from_utf8_lossy(&done.stderr).into_owned();
+            assert!(errors.contains("cannot write `/dev/full`"), "{errors}");
+        }
     }
     assert_eq!(fs::read_dir(dir.path()).expect("readable").count(), 1, "something is left");
+}
+
+#[test]
+fn a_page_may_go_to_standard_output() {
+    let dir = tempfile::tempdir().expect("a directory");
+    for name in ["a.json", "b.json"] {
+        write(&dir.path().join(name), &results(1.0));
+    }
+    let json = dir.path().join("a.json");
+    for args in [["report", arg(&json), "-o", "-"], ["history", arg(dir.path()), "-o", "-"]] {
+        let done = sateen(&args).current_dir(dir.path()).output().expect("it starts");
+        let said = String::from_utf8_lossy(&done.stderr).into_owned();
+        assert!(done.status.success() && said.contains("on standard output"), "{said}");
+        let page = String::from_utf8_lossy(&done.stdout).into_owned();
+        assert!(page.starts_with("<!doctype html>"), "{}", &page[..60]);
+        assert!(page.ends_with("</html>\n"), "the page is cut");
+    }
+    let names = fs::read_dir(dir.path()).expect("readable").count();
+    assert_eq!(names, 2, "a file is left");
+    #[cfg(target_os = "linux")]
+    for args in [["report", arg(&json), "-o", "-"], ["history", arg(dir.path()), "-o", "-"]] {
+        let full = fs::OpenOptions::new().write(true).open("/dev/full").expect("a device");
+        let done = sateen(&args).stdout(full).output().expect("it starts");
+        assert!(!done.status.success(), "{args:?} fits on a full disk");
+    }
 }
 
 #[test]
@@ -133,9 +164,9 @@ fn a_directory_without_a_history_is_refused() {
     let dir = tempfile::tempdir().expect("a directory");
     let html = dir.path().join("out.html");
     let run = || output(&["history", arg(dir.path()), "-o", arg(&html)]);
-    assert_refused(&run(), "has 0 files");
+    assert_refused(&run(), "has no file");
     write(&dir.path().join("a.json"), &results(1.0));
-    assert_refused(&run(), "has 1 files");
+    assert_refused(&run(), "has one file");
     let bad = dir.path().join("b.json");
     write(&bad, "{}");
     assert_refused(&run(), arg(&bad));

@@ -64,10 +64,10 @@ impl Line {
 pub(super) fn read(directory: &Path) -> Result<History, Error> {
     let paths = paths(directory)?;
     if paths.len() < 2 {
+        let has = if paths.is_empty() { "no file" } else { "one file" };
         return Err(input(format!(
-            "`{}` has {} files `*.json`; a history needs two",
-            directory.display(),
-            paths.len()
+            "`{}` has {has} `*.json`; a history needs two",
+            directory.display()
         )));
     }
     let mut commits = Vec::new();

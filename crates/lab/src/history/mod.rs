@@ -10,7 +10,7 @@ mod lines;
 mod page;
 
 use crate::error::{Error, input};
-use crate::report::Destination;
+use crate::report::PageDestination;
 use clap::Args;
 use sateen_base::os::say;
 use std::path::PathBuf;
@@ -24,7 +24,7 @@ pub(crate) struct HistoryArgs {
     /// A directory of files that `run --json` wrote, one a commit; the names give the order
     #[arg(value_name = "DIR")]
     directory: PathBuf,
-    /// The page
+    /// The page; `-` is standard output
     #[arg(short, long, value_name = "FILE", default_value = "history.html")]
     output: PathBuf,
 }
@@ -35,15 +35,14 @@ pub(crate) struct HistoryArgs {
 /// The directory has fewer than two results files, one of its JSON files is something else, or the
 /// page cannot be written.
 pub(crate) fn run(args: &HistoryArgs) -> Result<(), Error> {
-    let output = Destination::check(&args.output)?;
+    let output = PageDestination::check(&args.output)?;
     let history = lines::read(&args.directory)?;
     let text = page::page(&history).map_err(|e| input(format!("cannot draw the history: {e}")))?;
     output.write(&text)?;
     say(format_args!(
-        "{} figures of {} commits are on `{}`",
+        "{} figures of {} commits are on {output}",
         history.lines.len(),
-        history.commits.len(),
-        args.output.display()
+        history.commits.len()
     ));
     Ok(())
 }

@@ -24,7 +24,7 @@ use crate::error::{Error, input};
 use crate::plot::choose::by_experiment;
 use crate::plot::figures::{Entry, entries};
 use crate::plot::{escaped, files};
-use crate::report::Destination;
+use crate::report::{Destination, PageDestination};
 use clap::Args;
 use runs::Run;
 use sateen_base::os::say;
@@ -41,7 +41,7 @@ pub(crate) struct ReportArgs {
     /// What `run --json` wrote; several files stand side by side
     #[arg(value_name = "RUN.json", required = true)]
     runs: Vec<PathBuf>,
-    /// The page
+    /// The page; `-` is standard output
     #[arg(short, long, value_name = "FILE", default_value = "report.html")]
     output: PathBuf,
     /// Also draw one SVG for each question of the first run into this directory
@@ -54,7 +54,7 @@ pub(crate) struct ReportArgs {
 /// # Errors
 /// A file cannot be used, or the page cannot be written.
 pub(crate) fn run(args: &ReportArgs) -> Result<(), Error> {
-    let output = Destination::check(&args.output)?;
+    let output = PageDestination::check(&args.output)?;
     if let Some(directory) = &args.plot {
         Destination::check_directory(directory)?;
     }
@@ -65,7 +65,7 @@ pub(crate) fn run(args: &ReportArgs) -> Result<(), Error> {
         say(format_args!("{} pictures are in `{}`", drawn.len(), directory.display()));
     }
     let count: usize = runs.iter().map(|r| r.document.metrics().count()).sum();
-    say(format_args!("{count} figures are on `{}`", args.output.display()));
+    say(format_args!("{count} figures are on {output}"));
     Ok(())
 }
 

@@ -1,6 +1,8 @@
 //! Files that are either whole or absent.
 
+use super::print;
 use crate::error::{Error, input, unwritten};
+use std::fmt;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -13,6 +15,46 @@ use std::path::{Path, PathBuf};
 pub(crate) struct Destination {
     path: PathBuf,
     direct: bool,
+}
+
+/// The place of a page: a file, or standard output.
+#[derive(Debug)]
+pub(crate) enum PageDestination {
+    File(Destination),
+    Standard,
+}
+
+impl PageDestination {
+    /// Checks that `path` can be written; `-` is standard output.
+    ///
+    /// # Errors
+    /// See [`Destination::check`].
+    pub(crate) fn check(path: &Path) -> Result<Self, Error> {
+        match path.as_os_str() == "-" {
+            true => Ok(Self::Standard),
+            false => Destination::check(path).map(Self::File),
+        }
+    }
+
+    /// Writes `page`.
+    ///
+    /// # Errors
+    /// The system's reason, with the path.
+    pub(crate) fn write(&self, page: &str) -> Result<(), Error> {
+        match self {
+            Self::File(file) => file.write(page),
+            Self::Standard => print(page),
+        }
+    }
+}
+
+impl fmt::Display for PageDestination {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::File(file) => write!(f, "`{}`", file.path.display()),
+            Self::Standard => f.write_str("standard output"),
+        }
+    }
 }
 
 impl Destination {

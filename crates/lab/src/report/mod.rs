@@ -13,7 +13,7 @@ mod screen;
 pub(crate) mod table;
 pub(crate) mod verdict;
 
-pub(crate) use file::Destination;
+pub(crate) use file::{Destination, PageDestination};
 pub(crate) use grid::Grid;
 pub(crate) use legend::{Said, text as legend};
 pub(crate) use progress::Progress;
