@@ -158,6 +158,15 @@ fn compile(words: &[String], folder: &Path) -> Result<(), String> {
     let Some((compiler, arguments)) = words.split_first() else { return Ok(()) };
     let mut command = Command::new(compiler);
     command.args(arguments).current_dir(folder).stdin(Stdio::null());
+    // rustup's `rustc` would obey the toolchain file of each dependency, which may name one that is
+    // not installed.
+    let rustc = Path::new(compiler).with_file_name("rustc");
+    if Path::new(compiler).ends_with("bin/cargo")
+        && rustc.is_file()
+        && env::var_os("RUSTC").is_none()
+    {
+        command.env("RUSTC", rustc);
+    }
     let done = command.output().map_err(|e| match e.kind() {
         io::ErrorKind::NotFound => format!("`{compiler}` is not installed"),
         _ => format!("`{compiler}`: {e}"),
