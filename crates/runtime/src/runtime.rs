@@ -472,7 +472,10 @@ impl<F: FnOnce() -> R + Send, R: Send> Installed<F, R> {
             }
         };
         match context::fiber() {
-            None => outside_spin::spin_or(|| self.is_done(), wait),
+            None => {
+                let calls = target.map(|target| &target.short_calls);
+                outside_spin::spin_or(calls, || self.is_done(), wait);
+            }
             Some(_) => wait(),
         }
     }
