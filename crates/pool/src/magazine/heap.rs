@@ -8,7 +8,7 @@ use crate::{BuildError, NoCount};
 use sateen_base::prim::{AtomicBool, Ordering};
 use sateen_base::{CachePadded, RawSpinLock, SpinLock};
 use std::alloc::{Layout, alloc, dealloc};
-use std::ptr::{NonNull, null_mut};
+use std::ptr::NonNull;
 use std::sync::OnceLock;
 
 /// Most batches that are kept; further ones go back to the allocator.
@@ -41,20 +41,18 @@ pub struct HeapMagazine {
 }
 
 impl HeapMagazine {
-    /// For values of type `T`, of at least two pointers' size.
+    /// For values of type `T`.
     #[cfg(feature = "study")]
     pub const fn new<T>() -> Self {
         Self::of(Layout::new::<T>())
     }
 
-    /// For this layout, enlarged to two pointers if it is smaller.
+    /// For this layout, enlarged to a byte if it has no size.
     pub const fn of(layout: Layout) -> Self {
-        const LEAST: Layout = Layout::new::<Free>();
-        let size = if layout.size() < LEAST.size() { LEAST.size() } else { layout.size() };
-        let align = if layout.align() < LEAST.align() { LEAST.align() } else { layout.align() };
-        let layout = match Layout::from_size_align(size, align) {
+        let size = if layout.size() == 0 { 1 } else { layout.size() };
+        let layout = match Layout::from_size_align(size, layout.align()) {
             Ok(layout) => layout,
-            Err(_) => panic!("a layout too large to be aligned to a pointer"),
+            Err(_) => panic!("a layout that no allocator can have"),
         };
         Self { layout, caches: OnceLock::new() }
     }
@@ -109,14 +107,12 @@ impl HeapMagazine {
         {
             return self.caches.get_or_init(|| caches).take(&self.layout);
         }
-        // SAFETY: at least two pointers large.
+        // SAFETY: at least a byte large.
         NonNull::new(unsafe { alloc(self.layout) })
     }
 
     fn caches() -> Result<Caches<Heap>, BuildError> {
-        let heap =
-            Heap { kept: CachePadded::new(SpinLock::from_raw(RawSpinLock::new(), Kept::NONE)) };
-        Caches::new(heap, usize::MAX)
+        Caches::new(Heap::new()?, usize::MAX)
     }
 }
 
@@ -140,66 +136,45 @@ impl Drop for HeapMagazine {
     }
 }
 
-/// A free block in a batch.
-struct Free {
-    next: *mut Free,
-    /// In the first block of a batch: the next batch.
-    below: *mut Free,
-}
-
-/// Batches of [`BATCH`] free blocks, linked through themselves.
-#[derive(Debug)]
-struct Kept {
-    top: *mut Free,
-    batches: usize,
-}
-
-// SAFETY: addresses of blocks, which any thread may hold.
-unsafe impl Send for Kept {}
-
-impl Kept {
-    const NONE: Self = Self { top: null_mut(), batches: 0 };
-}
+/// A batch that is kept.
+type Batch = [NonNull<u8>; BATCH as usize];
 
 /// The depot: a stack of batches, then the allocator.
+///
+/// A batch lies beside its blocks, and not linked through them. The blocks were freed by another
+/// thread, so each link would have to come from that thread's core before the next one is known.
 #[derive(Debug)]
 struct Heap {
     kept: CachePadded<SpinLock<Kept>>,
 }
 
+/// Its room is there from the start: nothing is allocated under the lock.
+#[derive(Debug)]
+struct Kept(Vec<Batch>);
+
+// SAFETY: addresses of blocks, which any thread may hold.
+unsafe impl Send for Kept {}
+
 impl Heap {
-    fn pop(&self) -> Option<NonNull<Free>> {
-        let mut kept = self.kept.lock();
-        let top = NonNull::new(kept.top)?;
-        // SAFETY: in the stack, so it is a free block, and ours while we hold the lock.
-        kept.top = unsafe { top.as_ref() }.below;
-        kept.batches -= 1;
-        Some(top)
+    fn new() -> Result<Self, BuildError> {
+        let mut kept = Vec::new();
+        let bytes = KEPT * size_of::<Batch>();
+        kept.try_reserve_exact(KEPT).map_err(|_| BuildError::OutOfMemory { bytes })?;
+        Ok(Self { kept: CachePadded::new(SpinLock::from_raw(RawSpinLock::new(), Kept(kept))) })
+    }
+
+    fn pop(&self) -> Option<Batch> {
+        self.kept.lock().0.pop()
     }
 
     /// Pushes a batch. Returns whether there was room.
-    fn push(&self, batch: NonNull<Free>) -> bool {
+    fn push(&self, batch: &Batch) -> bool {
         let mut kept = self.kept.lock();
-        if kept.batches == KEPT {
-            return false;
+        let has_room = kept.0.len() < KEPT;
+        if has_room {
+            kept.0.push(*batch);
         }
-        // SAFETY: a free block of the caller's, written as `Free`.
-        unsafe { (*batch.as_ptr()).below = kept.top };
-        kept.top = batch.as_ptr();
-        kept.batches += 1;
-        true
-    }
-
-    /// The blocks of a batch. Each is the caller's from then on.
-    fn blocks(batch: NonNull<Free>) -> impl Iterator<Item = NonNull<u8>> {
-        let mut next = Some(batch);
-        std::iter::from_fn(move || {
-            let free = next?;
-            // SAFETY: this thread owns the batch and its blocks, and reads the link before it hands
-            // the block on.
-            next = NonNull::new(unsafe { free.as_ref() }.next);
-            Some(free.cast())
-        })
+        has_room
     }
 }
 
@@ -212,11 +187,11 @@ unsafe impl Depot for Heap {
         if most == BATCH
             && let Some(batch) = self.pop()
         {
-            Self::blocks(batch).for_each(put);
+            batch.into_iter().for_each(put);
             return BATCH;
         }
         for count in 0..most.min(FRESH) {
-            // SAFETY: at least two pointers large.
+            // SAFETY: at least a byte large.
             match NonNull::new(unsafe { alloc(*of) }) {
                 Some(block) => put(block),
                 None => return count,
@@ -226,18 +201,22 @@ unsafe impl Depot for Heap {
     }
 
     unsafe fn give(&self, of: &Layout, _: &mut u32, blocks: impl Iterator<Item = NonNull<u8>>) {
-        let (mut first, mut count) = (null_mut(), 0);
-        for block in blocks {
-            let free = block.cast::<Free>();
-            // SAFETY: free, large enough and aligned.
-            unsafe { free.write(Free { next: first, below: null_mut() }) };
-            (first, count) = (free.as_ptr(), count + 1);
-        }
-        if let Some(batch) = NonNull::new(first)
-            && !(count == BATCH && self.push(batch))
-        {
-            // SAFETY: allocated with this layout, and free.
-            Self::blocks(batch).for_each(|block| unsafe { dealloc(block.as_ptr(), *of) });
+        let mut blocks = blocks.fuse();
+        loop {
+            let mut batch: Batch = [NonNull::dangling(); BATCH as usize];
+            let mut count = 0;
+            for (place, block) in batch.iter_mut().zip(&mut blocks) {
+                (*place, count) = (block, count + 1);
+            }
+            if count < batch.len() || !self.push(&batch) {
+                for block in &batch[..count] {
+                    // SAFETY: allocated with this layout, and free.
+                    unsafe { dealloc(block.as_ptr(), *of) };
+                }
+            }
+            if count < batch.len() {
+                break;
+            }
         }
     }
 
@@ -259,7 +238,7 @@ impl Caches<Heap> {
         };
         self.all_cached().for_each(free);
         while let Some(batch) = self.depot.pop() {
-            Heap::blocks(batch).for_each(free);
+            batch.into_iter().for_each(free);
         }
     }
 }
