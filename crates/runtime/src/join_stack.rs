@@ -246,11 +246,11 @@ impl JoinStack {
         self.top.load(Ordering::Relaxed) == self.bounds.base.load(Ordering::Relaxed)
     }
 
-    /// One past the youngest slot in use, as a number to compare. Owner only.
+    /// One past the youngest slot in use, as a number to compare. Exact for the owner.
     #[cfg(not(loom))]
     #[inline]
     pub(crate) fn height(&self) -> usize {
-        // Ordering: Relaxed, the owner's own word.
+        // Ordering: Relaxed, the owner's own word; a hint for others.
         self.top.load(Ordering::Relaxed).addr()
     }
 

@@ -16,8 +16,11 @@ const LOOK: Duration = Duration::from_millis(1);
 /// The longest time between two looks, which doubles while there are cores to spare. Then the
 /// lookout sleeps like any other worker.
 const LONGEST: Duration = Duration::from_millis(16);
-/// Work may wait for so many looks while all cores are busy.
+/// Work may wait for so many looks while all cores are busy, but no worker gets on.
 const PATIENCE: u32 = 8;
+/// The same while some get on. They take what waits when they run out of their own work, and one
+/// worker more would only take turns with them.
+const LONG_PATIENCE: u32 = 64;
 
 impl Owner {
     /// An announced worker looks out, if a lookout is wanted, until there have been cores to spare
@@ -28,7 +31,7 @@ impl Owner {
     pub(crate) fn look_out(&self) -> bool {
         let shared = self.shared();
         let wanted = !shared.is_closing() && !self.is_alone() && !shared.stall.any_starved();
-        if !wanted || !shared.sleep.begin_lookout() {
+        if !wanted || !shared.sleep.begin_lookout(self.index()) {
             return false;
         }
         let gets_up = self.wait_for_cores();
@@ -42,7 +45,8 @@ impl Owner {
     fn wait_for_cores(&self) -> bool {
         let shared = self.shared();
         let mut before = CpuTime::of(shared);
-        let (mut waited, mut nap) = (0, LOOK);
+        let mut progress = progress_of(shared);
+        let (mut waited, mut stuck, mut nap) = (0, 0, LOOK);
         while nap <= LONGEST && !shared.is_closing() && !shared.stall.any_starved() {
             let timer = self.watch_timers();
             if timer.is_some_and(|left| left.is_zero()) {
@@ -51,18 +55,31 @@ impl Owner {
             if self.sleep_for(Some(timer.map_or(nap, |left| left.min(nap)))) {
                 return true;
             }
-            waited = if shared.leaves_work(self.index()) { waited + 1 } else { 0 };
+            let waits = shared.leaves_work(self.index());
+            let latest = progress_of(shared);
+            let goes_on = std::mem::replace(&mut progress, latest) != latest;
+            waited = if waits { waited + 1 } else { 0 };
+            stuck = if waits && !goes_on { stuck + 1 } else { 0 };
             nap = if waited > 0 || shared.sleep.is_crowded() { LOOK } else { 2 * nap };
             let now = CpuTime::of(shared);
             let idle = now.cores_since(&before) < shared.sleep.cores() as f64 - 0.5;
             before = now;
-            if (waited > 1 && idle) || waited >= PATIENCE || self.sees_own_work() {
+            let too_long = stuck >= PATIENCE || waited >= LONG_PATIENCE;
+            if (waited > 1 && idle) || too_long || self.sees_own_work() {
                 shared.sleep.cancel(self.index());
                 return true;
             }
         }
         false
     }
+}
+
+/// A number that probably changes while any worker starts something, or joins branches of its own.
+fn progress_of(shared: &Shared) -> u64 {
+    let stacks = shared.workers.iter().filter_map(|worker| worker.current_join_stack());
+    stacks.fold(shared.started(), |sum, stack| {
+        sum.wrapping_mul(31).wrapping_add(stack.height() as u64)
+    })
 }
 
 /// What the workers have used of the processor.

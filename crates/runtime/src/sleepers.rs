@@ -11,7 +11,7 @@
 #![cfg_attr(not(loom), allow(unreachable_pub))]
 
 use sateen_base::canary;
-use sateen_base::prim::searched::{AtomicBool, AtomicUsize};
+use sateen_base::prim::searched::AtomicUsize;
 use sateen_base::prim::time::Duration;
 use sateen_base::prim::{Ordering, fence as full_fence};
 use sateen_base::{CachePadded, fence};
@@ -31,12 +31,15 @@ pub struct Sleepers {
     outside: sateen_base::prim::AtomicU64,
 }
 
+/// No worker's number.
+const NOBODY: usize = usize::MAX;
+
 /// What a publisher reads before it wakes a worker.
 struct Awake {
     /// Workers that look for work and have found none yet.
     searching: AtomicUsize,
-    /// A sleeper is the lookout.
-    lookout: AtomicBool,
+    /// The number of the lookout, or [`NOBODY`].
+    lookout: AtomicUsize,
     /// Workers whose threads sleep in a wait, and that nobody replaces.
     blocked: AtomicUsize,
 }
@@ -52,7 +55,7 @@ impl Sleepers {
     /// A slot for each of `workers`, none of which sleeps or searches. Each has a core.
     pub fn new(workers: usize, alarm: Option<Alarm>) -> Self {
         let zero = || AtomicUsize::new(0);
-        let awake = Awake { searching: zero(), lookout: AtomicBool::new(false), blocked: zero() };
+        let awake = Awake { searching: zero(), lookout: AtomicUsize::new(NOBODY), blocked: zero() };
         let (slots, awake) = (EventCount::new(workers), CachePadded::new(awake));
         Self {
             slots,
@@ -102,10 +105,16 @@ impl Sleepers {
         woken
     }
 
-    /// Wakes one sleeper, if there is one. Returns whether there was. The caller has fenced.
+    /// Wakes one sleeper, if there is one: the lookout last. Returns whether there was. The caller
+    /// has fenced.
     #[cold]
     pub fn notify_one(&self) -> bool {
-        let woken = self.slots.notify_one();
+        // Without the lookout the next publisher would wake a worker for which there is no core.
+        // Ordering: Relaxed, a preference.
+        let woken = match self.awake.lookout.load(Ordering::Relaxed) {
+            NOBODY => self.slots.notify_one(),
+            lookout => self.slots.notify_one_but(lookout),
+        };
         if let Some(index) = woken {
             self.sound(index);
         }
@@ -159,11 +168,15 @@ impl Sleepers {
             && self.notify_one()
     }
 
+    fn has_lookout(&self) -> bool {
+        // Ordering: Relaxed, as in `wake_searcher`.
+        self.awake.lookout.load(Ordering::Relaxed) != NOBODY
+    }
+
     /// Whether a worker more would have no core, and a lookout sees to it that no work is left.
     #[inline]
     fn is_looked_out_for(&self) -> bool {
-        // Ordering: Relaxed, as in `wake_searcher`.
-        self.awake.lookout.load(Ordering::Relaxed) && self.is_crowded()
+        self.has_lookout() && self.is_crowded()
     }
 
     // ---- for searchers ----
@@ -266,7 +279,7 @@ impl Sleepers {
 
     /// Whether more workers are awake than there are cores, and none looks out.
     pub fn lacks_lookout(&self) -> bool {
-        self.lacks_cores() && !self.awake.lookout.load(Ordering::Relaxed)
+        self.lacks_cores() && !self.has_lookout()
     }
 
     /// The caller's thread is about to sleep in a wait, and leaves its core to a sleeper.
@@ -280,15 +293,15 @@ impl Sleepers {
         self.awake.blocked.fetch_sub(1, Ordering::Relaxed);
     }
 
-    /// An announced worker becomes the lookout, if all cores have workers and no other is. Returns
-    /// whether it does. Then it sleeps for short times only, until [`Sleepers::end_lookout`].
-    pub fn begin_lookout(&self) -> bool {
+    /// Worker `me`, announced, becomes the lookout, if all cores have workers and no other is.
+    /// Returns whether it does. It sleeps for short times only, until [`Sleepers::end_lookout`].
+    pub fn begin_lookout(&self, me: usize) -> bool {
         let lookout = &self.awake.lookout;
         // Ordering: Relaxed: a publisher that misses this wakes a worker.
         self.workers > self.cores
             && self.is_crowded()
-            && !lookout.load(Ordering::Relaxed)
-            && !lookout.swap(true, Ordering::Relaxed)
+            && !self.has_lookout()
+            && lookout.compare_exchange(NOBODY, me, Ordering::Relaxed, Ordering::Relaxed).is_ok()
     }
 
     /// The caller is the lookout no more. It searches, announces itself anew, or calls
@@ -296,7 +309,7 @@ impl Sleepers {
     pub fn end_lookout(&self) {
         if !canary!("sleep_lookout_stays") {
             // Ordering: SeqCst as in `end_search`.
-            self.awake.lookout.swap(false, Ordering::SeqCst);
+            self.awake.lookout.swap(NOBODY, Ordering::SeqCst);
         }
     }
 

@@ -137,7 +137,7 @@ impl Model {
 
     /// As in `lookout.rs`: whether it got up.
     fn look_out(&self, me: usize) -> bool {
-        if !self.sleepers.begin_lookout() {
+        if !self.sleepers.begin_lookout(me) {
             return false;
         }
         self.sleepers.end_lookout();

@@ -232,12 +232,27 @@ impl EventCount {
     /// 64 slots a load; if one is found three locked instructions, and a system call if it
     /// sleeps already.
     pub fn notify_one(&self) -> Option<usize> {
+        self.notify_any(|_| u64::MAX)
+    }
+
+    /// The same, but notifies `slot` only if no other is announced.
+    ///
+    /// # Cost
+    /// See [`notify_one`](Self::notify_one).
+    pub fn notify_one_but(&self, slot: usize) -> Option<usize> {
+        let others = |index| if index == slot / 64 { !(1 << (slot % 64)) } else { u64::MAX };
+        self.notify_any(others).or_else(|| self.notify(slot).then_some(slot))
+    }
+
+    /// Notifies one of the slots that are announced, and among those of their word that `wanted`
+    /// has bits for.
+    fn notify_any(&self, wanted: impl Fn(usize) -> u64) -> Option<usize> {
         if !self.has_sleepers() {
             return None;
         }
         for (index, bits) in self.bits.iter().enumerate() {
             // Relaxed: a hint; the claim decides.
-            let mut seen = bits.load(Ordering::Relaxed);
+            let mut seen = bits.load(Ordering::Relaxed) & wanted(index);
             while seen != 0 {
                 let bit = seen & seen.wrapping_neg();
                 if self.claim(index, bit) {
@@ -245,7 +260,7 @@ impl EventCount {
                     self.wake(slot);
                     return Some(slot);
                 }
-                seen = bits.load(Ordering::Relaxed);
+                seen = bits.load(Ordering::Relaxed) & wanted(index);
             }
         }
         None

@@ -52,6 +52,23 @@ fn a_time_out_leaves_the_announcement() {
 }
 
 #[test]
+fn one_slot_is_notified_after_all_others() {
+    let count = EventCount::new(130);
+    for spared in [0, 64, 129] {
+        assert_eq!(count.notify_one_but(spared), None);
+        for slot in [0, 64, 129] {
+            count.announce(slot);
+        }
+        let order: Vec<_> = (0..4).map(|_| count.notify_one_but(spared)).collect();
+        let others = [0, 64, 129].into_iter().filter(|slot| *slot != spared).map(Some);
+        assert_eq!(order, others.chain([Some(spared), None]).collect::<Vec<_>>());
+        for slot in [0, 64, 129] {
+            assert!(count.sleep(slot, None));
+        }
+    }
+}
+
+#[test]
 fn every_slot_can_be_notified() {
     let most = if cfg!(miri) { 100 } else { EventCount::MAX_SLOTS };
     for slots in [0, 1, 2, 3, 4, 8, 63, 64, 65, most] {
