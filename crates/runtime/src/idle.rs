@@ -28,9 +28,9 @@ const FORCE_INTERVAL: Duration = Duration::from_micros(200);
 /// After so long a sleep the worker gives back the memory of unused stacks.
 const TRIM_AFTER: Duration = Duration::from_secs(1);
 /// Rounds of search between two looks at the clock.
-const ROUNDS_PER_LOOK: u32 = 4;
+const ROUNDS_PER_LOOK: u32 = 8;
 /// Pauses between two rounds.
-const PAUSES: u32 = 8;
+const PAUSES: u32 = 4;
 
 /// So many times between two searches a worker takes work from outside without one. The search is
 /// what gives other workers' work its turn.
@@ -178,7 +178,7 @@ impl Owner {
                 }
             }
             // With more threads than cores, a worker with work may be waiting for this core.
-            if rounds.is_multiple_of(8) {
+            if rounds.is_multiple_of(16) {
                 thread::yield_now();
             }
             for _ in 0..PAUSES {
