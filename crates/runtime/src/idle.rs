@@ -28,9 +28,13 @@ const FORCE_INTERVAL: Duration = Duration::from_micros(200);
 /// After so long a sleep the worker gives back the memory of unused stacks.
 const TRIM_AFTER: Duration = Duration::from_secs(1);
 /// Rounds of search between two looks at the clock.
-const ROUNDS_PER_LOOK: u32 = 4;
+const ROUNDS_PER_LOOK: u32 = 8;
 /// Pauses between two rounds.
-const PAUSES: u32 = 8;
+const PAUSES: u32 = 4;
+
+/// So many times between two searches a worker takes work from outside without one. The search is
+/// what gives other workers' work its turn.
+const INJECTED_RUN: u32 = 32;
 
 /// What a worker knows of other workers' private jobs.
 #[derive(PartialEq, Eq)]
@@ -50,7 +54,20 @@ impl Owner {
     pub(crate) fn idle(&self) -> Option<Entry> {
         let found = self.while_doing(Doing::Search, || self.search_and_sleep());
         self.place.works();
+        self.injected_run.set(INJECTED_RUN);
         found
+    }
+
+    /// The next work from outside, for a worker whose own queues are empty. A search would end with
+    /// the same, as a rule, and costs several times as much.
+    #[inline(never)]
+    pub(crate) fn next_injected(&self) -> Option<Entry> {
+        let left = self.injected_run.get();
+        if left == 0 || self.slot().is_some() || self.is_alone() {
+            return None;
+        }
+        self.injected_run.set(left - 1);
+        self.shared().take_injected()
     }
 
     fn search_and_sleep(&self) -> Option<Entry> {
@@ -163,7 +180,7 @@ impl Owner {
                 }
             }
             // With more threads than cores, a worker with work may be waiting for this core.
-            if rounds.is_multiple_of(8) {
+            if rounds.is_multiple_of(16) {
                 thread::yield_now();
             }
             for _ in 0..PAUSES {

@@ -192,6 +192,8 @@ impl Monitor {
 
     /// The thread's life.
     fn run(&self, shared: &Arc<Shared>) {
+        // It is woken by a worker that has just found work, and has time.
+        os::wait_for_cores();
         let mut samples: Vec<Sample> = Vec::new();
         let (mut idle_looks, mut nap) = (0, LOOK);
         let mut before = Instant::now();

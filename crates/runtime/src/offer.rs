@@ -36,17 +36,46 @@ pub unsafe fn push(stack: &JoinStack, job: *const Job, requests: impl Fn() -> u3
     requests() != 0
 }
 
-/// What [`feed`] has done.
+/// For so many pushes an owner that has woken a worker offers each job at once, if the worker takes
+/// so long to arrive. A slow push costs about 15 ns, so all of them cost less than the wake-up.
+pub const EAGER_PUSHES: u32 = 64;
+
+/// What [`answer`] has done.
 #[derive(Clone, Copy, Debug)]
 pub struct Fed {
     /// Jobs were made public.
     pub published: bool,
     /// A sleeper was woken.
     pub woke: bool,
+    /// What to pass to the next [`answer`].
+    pub eager: u32,
 }
 
 /// Answers [`HUNGRY`]: offers something, and wakes a sleeper for it. Owner only.
-pub fn feed(stack: &JoinStack, requests: &RequestWord, sleepers: &Sleepers) -> Fed {
+///
+/// The woken worker takes some ten microseconds to arrive. The owner may have pushed all its jobs
+/// by then, and not push again for long. So until the worker has found something, the request stays
+/// up, and each push makes its job public, for `eager` pushes at most.
+pub fn answer(stack: &JoinStack, requests: &RequestWord, sleepers: &Sleepers, eager: u32) -> Fed {
+    let mut coming = false;
+    if eager > 0 {
+        stack.publish_all();
+        // Partners: the exchanges by which a woken worker says that it is there, and that it
+        // searches. After each it looks for work. An owner that counts on it relies on that look.
+        fence::light();
+        coming = sleepers.are_coming() || canary!("sleep_eager_never_wakes");
+        if coming && eager > 1 {
+            return Fed { published: true, woke: false, eager: eager - 1 };
+        }
+    }
+    let fed = feed(stack, requests, sleepers, !coming);
+    if fed.woke {
+        requests.request(HUNGRY);
+    }
+    fed
+}
+
+fn feed(stack: &JoinStack, requests: &RequestWord, sleepers: &Sleepers, wakes: bool) -> Fed {
     // First clear, then look. The request is answered once something is on offer. The taker of the
     // last of it asks again: a thief in `steal`, the owner in `reclaim` if any worker sleeps. (If
     // the request stayed up for as long as any worker sleeps, every push would end here when there
@@ -61,12 +90,12 @@ pub fn feed(stack: &JoinStack, requests: &RequestWord, sleepers: &Sleepers) -> F
     let published = !public && stack.publish();
     let mut woke = false;
     if public || published {
-        woke = wake(requests, sleepers);
+        woke = wakes && wake(requests, sleepers);
     } else if sleepers.has_sleepers() && !canary!("sleep_feed_forgets") {
         // Nothing to offer: the sleepers still rely on us.
         requests.request(HUNGRY);
     }
-    Fed { published, woke }
+    Fed { published, woke, eager: if woke { EAGER_PUSHES } else { 0 } }
 }
 
 /// Wakes a sleeper for what was just made visible, and returns whether it did. Owner only.

@@ -281,7 +281,8 @@ fn scheduling_loop(worker: &'static Owner, fiber: &'static Fiber) {
             break;
         }
         let next = || worker.pop(if is_substitute { Pop::Needed } else { Pop::Any });
-        match worker.take_next().or_else(next).or_else(|| worker.idle()) {
+        let found = worker.take_next().or_else(next);
+        match found.or_else(|| worker.next_injected()).or_else(|| worker.idle()) {
             Some(entry) if entry.is_fiber() => {
                 worker.set_next(entry);
                 if idle >= IDLE_FIBERS {

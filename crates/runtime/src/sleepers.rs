@@ -38,6 +38,8 @@ const NOBODY: usize = usize::MAX;
 struct Awake {
     /// Workers that look for work and have found none yet.
     searching: AtomicUsize,
+    /// Workers that were notified and have not noticed yet, for which publishers wait.
+    coming: AtomicUsize,
     /// The number of the lookout, or [`NOBODY`].
     lookout: AtomicUsize,
     /// Workers whose threads sleep in a wait, and that nobody replaces.
@@ -55,7 +57,12 @@ impl Sleepers {
     /// A slot for each of `workers`, none of which sleeps or searches. Each has a core.
     pub fn new(workers: usize, alarm: Option<Alarm>) -> Self {
         let zero = || AtomicUsize::new(0);
-        let awake = Awake { searching: zero(), lookout: AtomicUsize::new(NOBODY), blocked: zero() };
+        let awake = Awake {
+            searching: zero(),
+            coming: zero(),
+            lookout: AtomicUsize::new(NOBODY),
+            blocked: zero(),
+        };
         let (slots, awake) = (EventCount::new(workers), CachePadded::new(awake));
         Self {
             slots,
@@ -100,6 +107,7 @@ impl Sleepers {
     pub fn notify(&self, index: usize) -> bool {
         let woken = self.slots.notify(index);
         if woken {
+            self.will_come();
             self.sound(index);
         }
         woken
@@ -116,6 +124,7 @@ impl Sleepers {
             lookout => self.slots.notify_one_but(lookout),
         };
         if let Some(index) = woken {
+            self.will_come();
             self.sound(index);
         }
         woken.is_some()
@@ -177,6 +186,28 @@ impl Sleepers {
     #[inline]
     fn is_looked_out_for(&self) -> bool {
         self.has_lookout() && self.is_crowded()
+    }
+
+    /// Whether a worker was notified that has not noticed yet, or one searches. It then looks for
+    /// work, or has [`Sleepers::pass_on`] look. The caller has fenced after it published.
+    #[inline]
+    pub fn are_coming(&self) -> bool {
+        // Ordering: Relaxed, as in `wake_searcher`.
+        (self.awake.coming.load(Ordering::Relaxed) as isize) > 0 || self.searching() > 0
+    }
+
+    /// A worker was notified. It may have noticed already: the count is below zero for a moment
+    /// then. While it is above, at least one worker has not noticed.
+    fn will_come(&self) {
+        // Ordering: Relaxed; the owner that reads it most is the caller.
+        self.awake.coming.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// The calling worker has noticed that it was notified.
+    fn has_come(&self) {
+        // Ordering: SeqCst as in `begin_search`. A publisher that counts on this worker has
+        // published before it read the count; the worker looks for work after this.
+        self.awake.coming.fetch_sub(1, Ordering::SeqCst);
     }
 
     // ---- for searchers ----
@@ -316,19 +347,27 @@ impl Sleepers {
     fn unless(&self, me: usize, sees_work: impl FnOnce() -> bool) -> bool {
         let nothing = !sees_work();
         if !nothing {
-            self.slots.cancel(me);
+            self.cancel(me);
         }
         nothing
     }
 
     /// Sleeps until notified (true), for `limit` at most.
     pub fn sleep(&self, me: usize, limit: Option<Duration>) -> bool {
-        self.slots.sleep(me, limit)
+        let notified = self.slots.sleep(me, limit);
+        if notified {
+            self.has_come();
+        }
+        notified
     }
 
     /// Takes the announcement back. Returns false if a notification had been given to it.
     pub fn cancel(&self, me: usize) -> bool {
-        self.slots.cancel(me)
+        let withdrawn = self.slots.cancel(me);
+        if !withdrawn {
+            self.has_come();
+        }
+        withdrawn
     }
 }
 

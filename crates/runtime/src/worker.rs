@@ -145,6 +145,10 @@ pub(crate) struct Owner {
     ready_seen: Cell<requests::Seen>,
     /// When it last had been idle and found something to do, in ticks.
     pub(crate) left_idle: Cell<u64>,
+    /// For so many pushes more it offers each job at once; see [`offer::answer`](crate::offer).
+    eager: Cell<u32>,
+    /// How often it may take work from outside before it searches; see `idle.rs`.
+    pub(crate) injected_run: Cell<u32>,
     /// It was notified in its sleep, and has not searched since.
     pub(crate) was_woken: Cell<bool>,
     /// What the watcher of the timers may not know.
@@ -230,6 +234,8 @@ impl WorkerCell {
             doing: Cell::new(Doing::Nothing),
             ready_seen: Cell::default(),
             left_idle: Cell::new(0),
+            eager: Cell::new(0),
+            injected_run: Cell::new(0),
             was_woken: Cell::new(false),
             timer_news: Cell::default(),
             stall: OwnState::new(),

@@ -37,6 +37,8 @@ struct Model {
     _slots: Vec<Slot>,
     /// A queue from which every worker takes.
     queue: AtomicUsize,
+    /// The owner's own.
+    eager: std::sync::atomic::AtomicU32,
 }
 
 impl Model {
@@ -57,6 +59,7 @@ impl Model {
             jobs: [Job { run: nothing }, Job { run: nothing }],
             _slots: slots,
             queue: AtomicUsize::new(0),
+            eager: std::sync::atomic::AtomicU32::new(0),
         })
     }
 
@@ -72,7 +75,9 @@ impl Model {
 
     fn poll(&self) {
         if self.requests.has(HUNGRY) {
-            offer::feed(&self.stack, &self.requests, &self.sleepers);
+            let eager = self.eager.load(Relaxed);
+            let fed = offer::answer(&self.stack, &self.requests, &self.sleepers, eager);
+            self.eager.store(fed.eager, Relaxed);
         }
     }
 
@@ -245,6 +250,46 @@ fn an_answer_without_an_offer_leaves_the_request() {
         model.push(0);
         sleeper.join().unwrap();
     });
+}
+
+/// The owner wakes a worker for its first job, and pushes another while that worker is on its way,
+/// or has taken the first job already. `eager` is what is left of its eagerness then.
+fn a_second_job_is_not_slept_through(eager: u32) {
+    model(3, move || {
+        let model = Model::new(0);
+        model.asleep(A);
+        model.asleep(B);
+        let woken = thread::spawn({
+            let model = Arc::clone(&model);
+            move || {
+                assert!(model.sleepers.sleep(A, None));
+                model.sleepers.begin_search();
+                while !model.steal() {
+                    // The owner holds the lock, or has yet to publish what it woke this one for.
+                    thread::yield_now();
+                }
+                model.end_search(true);
+            }
+        });
+        model.push(0);
+        assert!(model.eager.load(Relaxed) > 0, "it woke no worker");
+        model.eager.store(eager, Relaxed);
+        model.push(1);
+        assert!(!model.stack.has_private(), "the woken worker has to ask for it");
+        woken.join().unwrap();
+        model.check_quiet();
+    });
+}
+
+#[test]
+fn an_eager_owner_leaves_no_job_behind() {
+    a_second_job_is_not_slept_through(2);
+}
+
+/// It gives up, though the worker has not come.
+#[test]
+fn an_owner_that_ceases_to_be_eager_leaves_no_job_behind() {
+    a_second_job_is_not_slept_through(1);
 }
 
 /// A searcher steals the last public job while the owner answers a sleeper's request with it.

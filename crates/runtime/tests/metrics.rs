@@ -7,6 +7,7 @@ use sateen_runtime::{
 };
 use sateen_sync::Event;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 fn runtime(workers: usize) -> Runtime {
@@ -185,6 +186,36 @@ fn counts_never_go_back_while_any_thread_reads() {
             rt.scope(|s| (0..100).for_each(|_| s.spawn(|_| sateen_runtime::yield_now())));
         }
     });
+}
+
+/// A worker that empties the queue of outside work does not search for each piece of it.
+#[test]
+fn one_search_stands_for_many_pieces_of_outside_work() {
+    let rt = Arc::new(runtime(1));
+    let go = Arc::new(AtomicBool::new(false));
+    let first = rt.spawn({
+        let go = Arc::clone(&go);
+        move || {
+            while !go.load(Ordering::Acquire) {
+                std::thread::yield_now();
+            }
+        }
+    });
+    while rt.metrics().total().taken == 0 {
+        std::thread::yield_now();
+    }
+    let rounds = |rt: &Runtime| rt.metrics().total().search_rounds;
+    let before = rounds(&rt);
+    let tasks: Vec<_> = (0..640).map(|_| rt.spawn(|| ())).collect();
+    let last = rt.spawn({
+        let rt = Arc::clone(&rt);
+        move || rounds(&rt)
+    });
+    go.store(true, Ordering::Release);
+    let searched = last.join().expect("no panic") - before;
+    assert!(searched < 100, "{searched} rounds of search for 640 tasks");
+    first.join().expect("no panic");
+    tasks.into_iter().for_each(|task| task.join().expect("no panic"));
 }
 
 #[test]

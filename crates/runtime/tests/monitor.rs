@@ -101,6 +101,34 @@ fn many_that_want_one_lock() {
     });
 }
 
+/// The monitor is woken by a worker that has just found work, and lets it run first.
+#[test]
+fn the_monitor_preempts_no_worker() {
+    watched("the monitor's policy", || {
+        let rt = Runtime::builder().workers(1).build().expect("a runtime");
+        rt.spawn(|| ()).join().expect("no panic");
+        let policies = || {
+            let tasks = std::fs::read_dir("/proc/self/task").expect("the threads");
+            let monitor = |task: std::io::Result<std::fs::DirEntry>| {
+                let task = task.ok()?;
+                let name = std::fs::read_to_string(task.path().join("comm")).ok()?;
+                let id = task.file_name().to_str()?.parse().ok()?;
+                // SAFETY: takes no pointers.
+                (name.trim() == "sateen-monitor").then(|| unsafe { libc::sched_getscheduler(id) })
+            };
+            tasks.filter_map(monitor).collect::<Vec<_>>()
+        };
+        // It sets the policy at its first step. With filtered system calls it does not.
+        let status = std::fs::read_to_string("/proc/self/status").expect("a status");
+        if status.contains("Seccomp:\t0") {
+            while !policies().contains(&libc::SCHED_BATCH) {
+                std::thread::yield_now();
+            }
+        }
+        rt.shutdown().expect("an orderly end");
+    });
+}
+
 #[test]
 fn a_report_names_the_task_that_blocks() {
     watched("a report", || {

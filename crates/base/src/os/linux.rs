@@ -118,6 +118,10 @@ impl Os for Linux {
         placement::move_to_core(core)
     }
 
+    fn wait_for_cores() {
+        placement::wait_for_cores();
+    }
+
     fn allowed_cores() -> Vec<usize> {
         // SAFETY: an all-zero set is valid; the call fills it; the index stays in range.
         unsafe {

@@ -79,6 +79,8 @@ trait Os {
     fn move_to_core(_core: usize) -> bool {
         false
     }
+    /// See [`wait_for_cores`].
+    fn wait_for_cores() {}
     /// The cores the calling thread may run on, in ascending order; empty if they are not known.
     fn allowed_cores() -> Vec<usize>;
     /// Reserves `size` bytes of zeroed read-write memory, if `spare` more bytes of address space
@@ -242,6 +244,13 @@ pub fn misplaces_threads() -> bool {
 /// Three system calls and a switch of threads.
 pub fn move_to_core(core: usize) -> bool {
     Host::move_to_core(core)
+}
+
+/// From now on the calling thread, when it is woken, waits for a core. Otherwise it might preempt a
+/// thread that computes. The wait takes some milliseconds at most. Does nothing where the system
+/// has no such threads, and where system calls are filtered, as a filter may end the process.
+pub fn wait_for_cores() {
+    Host::wait_for_cores();
 }
 
 /// The cores the calling thread may run on, in ascending order; empty where they are not known.

@@ -58,6 +58,17 @@ fn may_use(count: usize) -> bool {
     }
 }
 
+pub(super) fn wait_for_cores() {
+    if is_filtered() {
+        return;
+    }
+    // SAFETY: an all-zero value is valid; the call reads it. One that fails changes nothing.
+    unsafe {
+        let param: libc::sched_param = zeroed();
+        libc::sched_setscheduler(0, libc::SCHED_BATCH, &raw const param);
+    }
+}
+
 pub(super) fn move_to_core(core: usize) -> bool {
     // A thread that was bound to some cores stays bound to them.
     if core >= libc::CPU_SETSIZE as usize || !cores().is_some_and(may_use) {
@@ -89,6 +100,19 @@ mod tests {
         assert_eq!(allowed_cores(), before);
         assert!(current_core().is_some_and(|core| before.contains(&core)));
         assert!(!move_to_core(usize::MAX));
+    }
+
+    #[test]
+    fn a_thread_gives_up_preempting_others() {
+        // SAFETY: takes no pointers.
+        let policy = || unsafe { libc::sched_getscheduler(0) };
+        let waits = std::thread::spawn(move || {
+            let before = policy();
+            wait_for_cores();
+            (before, policy())
+        });
+        let (before, after) = waits.join().unwrap();
+        assert_eq!(after, if is_filtered() { before } else { libc::SCHED_BATCH });
     }
 
     #[test]

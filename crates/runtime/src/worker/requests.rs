@@ -7,7 +7,7 @@ use super::{After, FENCED, HUNGRY, Owner, READY, TIMER};
 use crate::context;
 use crate::fiber::Fiber;
 use crate::join_stack::JoinStack;
-use crate::offer;
+use crate::offer::{self, EAGER_PUSHES};
 use crate::spans;
 use sateen_base::prim::time::Duration;
 use sateen_base::prim::{Ordering, fence as full_fence};
@@ -53,7 +53,9 @@ impl Owner {
         }
         if self.has_request(HUNGRY) {
             let shared = self.shared();
-            let fed = offer::feed(fiber.join_stack(), &self.requests, &shared.sleep);
+            let (stack, eager) = (fiber.join_stack(), self.eager.get());
+            let fed = offer::answer(stack, &self.requests, &shared.sleep, eager);
+            self.eager.set(fed.eager);
             if fed.published {
                 self.counters.publications.bump();
             }
@@ -72,6 +74,8 @@ impl Owner {
     /// A sleeper has been woken. What is pushed until it arrives is for it.
     pub(crate) fn share(&self) {
         self.policy.share();
+        self.eager.set(EAGER_PUSHES);
+        self.request(HUNGRY);
     }
 
     /// Wakes a sleeper for what was just pushed.

@@ -10,7 +10,7 @@ use sateen_base::prim::time::Instant;
 impl Owner {
     /// Its slot among the substitutes, if it is one.
     #[inline]
-    fn slot(&self) -> Option<usize> {
+    pub(crate) fn slot(&self) -> Option<usize> {
         self.index().checked_sub(self.shared().regular)
     }
 
