@@ -119,7 +119,7 @@ impl Owner {
         let woken = self.was_woken.take();
         let others = shared.sleep.begin_search();
         let spins = others < shared.spinning_searchers
-            || others < shared.regular.min(shared.sleep.cores()) && shared.short_calls.go_on();
+            || others < shared.regular.min(shared.sleep.cores()) && shared.calls.go_on();
         let found = self.search_rounds(if spins { shared.spin_ticks } else { 0 });
         let last = shared.sleep.end_search();
         if last && (found.is_some() || self.has_ready()) {

@@ -5,12 +5,12 @@
 //! and gives way all the time, because a worker may want this very core. While its calls take long
 //! it goes to sleep at once.
 //!
-//! Short calls often come one after another. So the workers hear of each, and all that have a core
-//! search for a while when they run out of work, not half of them. Otherwise each call would wake
-//! a worker that has just fallen asleep.
+//! Calls often come one after another. So the workers hear of each, and all that have a core search
+//! for a while when they run out of work, not half of them. Otherwise each call would wake a worker
+//! that has just fallen asleep.
 
 use sateen_base::prim::time::Duration;
-use sateen_base::prim::{AtomicU64, Ordering, spin_loop, thread};
+use sateen_base::prim::{AtomicBool, AtomicU64, Ordering, spin_loop, thread};
 use sateen_base::tsc;
 use std::cell::Cell;
 
@@ -25,38 +25,64 @@ thread_local! {
     static USUAL: Cell<u64> = const { Cell::new(0) };
 }
 
-/// What workers know of short calls from outside. A hint, which guards nothing: all accesses are
-/// relaxed.
+/// A call that follows another one so soon is one of several.
+const SOON: Duration = Duration::from_micros(100);
+/// No time: a call is under way.
+const NOW: u64 = u64::MAX;
+
+/// What workers know of calls from outside. A hint, which guards nothing: all accesses are relaxed.
 #[derive(Debug)]
-pub(crate) struct ShortCalls {
-    /// When the latest of them began, in ticks. 0: there was none.
-    latest: AtomicU64,
+pub(crate) struct Calls {
+    /// When the latest ended, in ticks, or [`NOW`]. 0: there was none.
+    ended: AtomicU64,
+    /// Whether it came soon after another.
+    follows: AtomicBool,
 }
 
-impl ShortCalls {
+/// A call that is under way, until it is dropped.
+struct UnderWay<'a>(&'a Calls);
+
+impl Calls {
     pub(crate) fn new() -> Self {
-        Self { latest: AtomicU64::new(0) }
+        Self { ended: AtomicU64::new(0), follows: AtomicBool::new(false) }
     }
 
-    fn begins(&self, now: u64) {
-        self.latest.store(now, Ordering::Relaxed);
+    fn begin(&self) -> UnderWay<'_> {
+        self.follows.store(self.is_soon(), Ordering::Relaxed);
+        self.ended.store(NOW, Ordering::Relaxed);
+        UnderWay(self)
     }
 
-    /// Whether one has begun so recently that the next may come soon.
+    /// Whether a call is under way, or has just ended.
+    fn is_soon(&self) -> bool {
+        match self.ended.load(Ordering::Relaxed) {
+            0 => false,
+            NOW => true,
+            ended => tsc::now().wrapping_sub(ended) < tsc::ticks(SOON),
+        }
+    }
+
+    /// Whether the next one will probably come soon.
     pub(crate) fn go_on(&self) -> bool {
-        let latest = self.latest.load(Ordering::Relaxed);
-        latest != 0 && tsc::now().wrapping_sub(latest) < 2 * tsc::ticks(LONGEST)
+        self.follows.load(Ordering::Relaxed) && self.is_soon()
+    }
+}
+
+impl Drop for UnderWay<'_> {
+    fn drop(&mut self) {
+        // Neither 0 nor `NOW`, whatever the clock says.
+        self.0.ended.store(tsc::now().clamp(1, NOW - 1), Ordering::Relaxed);
     }
 }
 
 /// Waits for the end of a call with `wait`, if [spinning](self) does not bring it about. `calls` is
 /// what the workers that run it know of such calls.
-pub(crate) fn spin_or(calls: Option<&ShortCalls>, is_over: impl Fn() -> bool, wait: impl FnOnce()) {
+pub(crate) fn spin_or(calls: Option<&Calls>, is_over: impl Fn() -> bool, wait: impl FnOnce()) {
+    let _under_way = calls.map(Calls::begin);
     let began = tsc::now();
     let waited = || tsc::now().saturating_sub(began);
     let longest = tsc::ticks(LONGEST);
     if USUAL.get() <= longest {
-        calls.inspect(|calls| calls.begins(began));
         let mut looks = 0u32;
         while !is_over() && waited() < longest {
             looks += 1;
@@ -77,17 +103,33 @@ mod tests {
     use super::*;
 
     #[test]
-    fn short_calls_are_told_of_and_long_ones_are_not() {
-        let calls = ShortCalls::new();
+    fn workers_expect_calls_after_two_in_a_row() {
+        let calls = Calls::new();
         assert!(!calls.go_on(), "there was none");
-        USUAL.set(0);
-        let mut told = false;
-        spin_or(Some(&calls), || true, || told = calls.latest.load(Ordering::Relaxed) != 0);
-        assert!(told, "a short call is not known while it runs");
+        for number in 0..2 {
+            let mut told = false;
+            let wait = || told = calls.go_on();
+            spin_or(Some(&calls), || true, wait);
+            // The first has nothing to follow. The second may come late on a busy machine.
+            assert!(number > 0 || !told);
+            assert!(calls.ended.load(Ordering::Relaxed) != NOW);
+        }
+        calls.follows.store(true, Ordering::Relaxed);
+        calls.ended.store(tsc::now().wrapping_sub(2 * tsc::ticks(SOON)).max(1), Ordering::Relaxed);
+        assert!(!calls.go_on(), "the latest was long ago");
+        let under_way = calls.begin();
+        assert!(!calls.go_on(), "it follows none");
+        let _second = calls.begin();
+        assert!(calls.go_on(), "two are under way");
+        drop(under_way);
+    }
 
-        let calls = ShortCalls::new();
-        USUAL.set(2 * tsc::ticks(LONGEST));
-        spin_or(Some(&calls), || true, || ());
-        assert!(!calls.go_on(), "a long call keeps workers awake");
+    #[test]
+    fn an_unwinding_ends_a_call() {
+        let calls = Calls::new();
+        let wait = || panic!("the blocker unwinds");
+        let call = || spin_or(Some(&calls), || true, wait);
+        assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(call)).is_err());
+        assert!(calls.ended.load(Ordering::Relaxed) != NOW);
     }
 }

@@ -473,7 +473,7 @@ impl<F: FnOnce() -> R + Send, R: Send> Installed<F, R> {
         };
         match context::fiber() {
             None => {
-                let calls = target.map(|target| &target.short_calls);
+                let calls = target.map(|target| &target.calls);
                 outside_spin::spin_or(calls, || self.is_done(), wait);
             }
             Some(_) => wait(),

@@ -19,7 +19,7 @@ use crate::join_stack::JoinStack;
 use crate::latch::Waiter;
 use crate::live::LiveFutures;
 use crate::monitor::Monitor;
-use crate::outside_spin::ShortCalls;
+use crate::outside_spin::Calls;
 use crate::own_stack::OwnStack;
 use crate::own_thread::{THREAD_OVERHEAD, Threads};
 use crate::report::{TimedWaits, Watch};
@@ -85,7 +85,7 @@ pub(crate) struct Shared {
     pub(crate) moves_threads: bool,
     /// How long a worker searches before it sleeps, in ticks.
     pub(crate) spin_ticks: u64,
-    /// So many workers search for that long; more do while [`ShortCalls::go_on`].
+    /// So many workers search for that long; more do while [`Calls::go_on`].
     pub(crate) spinning_searchers: usize,
     /// Held while one piece of work is posted to each worker.
     pub(crate) posting: SpinLock<()>,
@@ -109,8 +109,8 @@ pub(crate) struct Shared {
     /// Watches the timers while no worker sleeps.
     pub(crate) timekeeper: Timekeeper,
     pub(crate) foresight: Foresight,
-    /// What threads outside have called of late.
-    pub(crate) short_calls: ShortCalls,
+    /// What workers know of calls from outside.
+    pub(crate) calls: Calls,
     pub(crate) monitor: Monitor,
     /// Tells when all tasks are blocked, if the builder was asked for that.
     pub(crate) watch: Option<Watch>,
@@ -209,7 +209,7 @@ impl Shared {
             watcher: Watcher::new(),
             timekeeper: Timekeeper::new(),
             foresight: Foresight::new(),
-            short_calls: ShortCalls::new(),
+            calls: Calls::new(),
             monitor: Monitor::new(),
             foreign: Foreign::new(),
             futures: LiveFutures::new(regular),
