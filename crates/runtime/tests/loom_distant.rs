@@ -122,7 +122,7 @@ impl Model {
         let word = || self.requests.word().load(Relaxed);
         // SAFETY: this is the owner's thread, and the branch is popped or awaited below.
         if unsafe { offer::push(&self.stack, branch.job(), word) } && self.requests.has(HUNGRY) {
-            offer::feed(&self.stack, &self.requests, &self.sleepers);
+            _ = offer::answer(&self.stack, &self.requests, &self.sleepers, 0);
         }
         let a = catch_unwind(AssertUnwindSafe(a));
         let owner = || Some((&self.requests, &self.sleepers));
