@@ -152,7 +152,7 @@ fn ask_for_more(stolen: Stolen, requests: &RequestWord) -> Option<(*const Job, *
     let Stolen::Job(job, tag, more) = stolen else { return None };
     if !more && !canary!("sleep_thief_forgets") {
         // The thief will be back. Asked now, the victim has something on offer by then. Asked only
-        // then, it may be past its next push, and not push again for long. See also `feed`.
+        // then, it may be past its next push, and not push again for long. See also `answer`.
         requests.insist(HUNGRY);
     }
     Some((job, tag))

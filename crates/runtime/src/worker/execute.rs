@@ -72,7 +72,7 @@ impl Owner {
             if more {
                 self.list_branches(suspended);
             } else {
-                // The stack may be in use again; see `feed`.
+                // The stack may be in use again; see `answer`.
                 suspended.worker().insist(HUNGRY);
             }
             self.counters.join_steals.bump();
