@@ -29,9 +29,10 @@ const FORCE_INTERVAL: Duration = Duration::from_micros(200);
 const TRIM_AFTER: Duration = Duration::from_secs(1);
 /// Rounds of search between two looks at the clock.
 const ROUNDS_PER_LOOK: u32 = 8;
+/// Rounds of search between two turns of giving way.
+const ROUNDS_PER_YIELD: u32 = 16;
 /// Pauses between two rounds.
 const PAUSES: u32 = 4;
-
 /// So many times between two searches a worker takes work from outside without one. The search is
 /// what gives other workers' work its turn.
 const INJECTED_RUN: u32 = 32;
@@ -63,11 +64,13 @@ impl Owner {
     #[inline(never)]
     pub(crate) fn next_injected(&self) -> Option<Entry> {
         let left = self.injected_run.get();
-        if left == 0 || self.slot().is_some() || self.is_alone() {
+        let shared = self.shared();
+        // In a process that has forked, what was queued is the parent's.
+        if left == 0 || self.slot().is_some() || self.is_alone() || shared.is_orphan() {
             return None;
         }
         self.injected_run.set(left - 1);
-        self.shared().take_injected()
+        shared.take_injected()
     }
 
     fn search_and_sleep(&self) -> Option<Entry> {
@@ -180,7 +183,7 @@ impl Owner {
                 }
             }
             // With more threads than cores, a worker with work may be waiting for this core.
-            if rounds.is_multiple_of(16) {
+            if rounds.is_multiple_of(ROUNDS_PER_YIELD) {
                 thread::yield_now();
             }
             for _ in 0..PAUSES {

@@ -232,6 +232,38 @@ fn a_worker_that_forks_goes_on_alone_or_ends() {
     }
 }
 
+/// What threads outside had queued is run once, by the parent.
+#[test]
+fn a_worker_that_forks_leaves_outside_work_to_the_parent() {
+    if !in_process("a_worker_that_forks_leaves_outside_work_to_the_parent") {
+        return;
+    }
+    for strict in [false, true] {
+        let rt = Runtime::builder().workers(1).strict(strict).build().expect("a runtime");
+        let queued = Arc::new(AtomicBool::new(false));
+        let first = rt.spawn({
+            let queued = Arc::clone(&queued);
+            move || {
+                while !queued.load(SeqCst) {
+                    std::thread::yield_now();
+                }
+                fork_process()
+            }
+        });
+        let parent = std::process::id();
+        let second = rt.spawn(move || {
+            if std::process::id() != parent {
+                // SAFETY: nothing of the parent may run at the child's end.
+                unsafe { libc::_exit(7) }
+            }
+        });
+        queued.store(true, SeqCst);
+        let child = first.join().expect("no panic");
+        second.join().expect("no panic");
+        assert_eq!(ending(child), Err(libc::SIGABRT), "strict: {strict}");
+    }
+}
+
 #[test]
 fn a_runtime_that_is_the_forking_thread_goes_on() {
     if !in_process("a_runtime_that_is_the_forking_thread_goes_on") {
