@@ -274,7 +274,10 @@ impl Monitor {
                 acted = true;
                 self.tell(worker, now - since);
                 tell_limit(shared);
+                // A substitute whose thread is made here is to work at once.
+                os::wait_no_longer();
                 shared.substitutes.block(shared);
+                os::wait_for_cores();
             }
             for blocked in &mut *self.blocked.lock() {
                 if blocked.worker == worker.index() {

@@ -78,6 +78,24 @@ fn what_a_blocked_worker_has_spawned_is_run() {
     });
 }
 
+/// The monitor waits for a core, and makes the substitute's thread. That one does not wait.
+#[test]
+fn a_substitute_has_the_policy_of_a_worker() {
+    watched("a substitute's policy", || {
+        // SAFETY: takes no pointers.
+        let policy = || unsafe { libc::sched_getscheduler(0) };
+        let rt = Runtime::builder().workers(1).build().expect("a runtime");
+        let task = rt.spawn(move || {
+            let (send, receive) = mpsc::channel();
+            drop(spawn(move || send.send(policy()).expect("a receiver")));
+            (policy(), receive.recv().expect("a sender"))
+        });
+        let (of_worker, of_substitute) = task.join().expect("no panic");
+        assert_eq!(of_worker, of_substitute);
+        rt.shutdown().expect("an orderly end");
+    });
+}
+
 /// Ten thousand tasks that want one lock of `std` do not become ten thousand threads.
 #[test]
 fn many_that_want_one_lock() {
@@ -118,9 +136,12 @@ fn the_monitor_preempts_no_worker() {
             };
             tasks.filter_map(monitor).collect::<Vec<_>>()
         };
-        // It sets the policy at its first step. With filtered system calls it does not.
+        // It sets the policy at its first step. With filtered system calls it does not, nor where
+        // the test runs with another policy than the usual one.
         let status = std::fs::read_to_string("/proc/self/status").expect("a status");
-        if status.contains("Seccomp:\t0") {
+        // SAFETY: takes no pointers.
+        let usual = unsafe { libc::sched_getscheduler(0) } == libc::SCHED_OTHER;
+        if usual && status.contains("Seccomp:\t0") {
             while !policies().contains(&libc::SCHED_BATCH) {
                 std::thread::yield_now();
             }

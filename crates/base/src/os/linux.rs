@@ -122,6 +122,10 @@ impl Os for Linux {
         placement::wait_for_cores();
     }
 
+    fn wait_no_longer() {
+        placement::wait_no_longer();
+    }
+
     fn allowed_cores() -> Vec<usize> {
         // SAFETY: an all-zero set is valid; the call fills it; the index stays in range.
         unsafe {

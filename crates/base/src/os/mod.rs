@@ -81,6 +81,8 @@ trait Os {
     }
     /// See [`wait_for_cores`].
     fn wait_for_cores() {}
+    /// See [`wait_no_longer`].
+    fn wait_no_longer() {}
     /// The cores the calling thread may run on, in ascending order; empty if they are not known.
     fn allowed_cores() -> Vec<usize>;
     /// Reserves `size` bytes of zeroed read-write memory, if `spare` more bytes of address space
@@ -247,10 +249,16 @@ pub fn move_to_core(core: usize) -> bool {
 }
 
 /// From now on the calling thread, when it is woken, waits for a core. Otherwise it might preempt a
-/// thread that computes. The wait takes some milliseconds at most. Does nothing where the system
-/// has no such threads, and where system calls are filtered, as a filter may end the process.
+/// thread that computes. The wait takes some milliseconds at most. Threads that it makes wait as
+/// well. Does nothing where the system has no such threads, where the thread has a scheduling
+/// policy already, and where system calls are filtered, as a filter may end the process.
 pub fn wait_for_cores() {
     Host::wait_for_cores();
+}
+
+/// Takes [`wait_for_cores`] back.
+pub fn wait_no_longer() {
+    Host::wait_no_longer();
 }
 
 /// The cores the calling thread may run on, in ascending order; empty where they are not known.

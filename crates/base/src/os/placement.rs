@@ -7,6 +7,7 @@
 //! A thread moves by binding itself to a core and taking that back at once. What it is bound to
 //! afterwards is all cores, those included that the system gets later.
 
+use std::cell::Cell;
 use std::mem::zeroed;
 use std::sync::OnceLock;
 
@@ -58,14 +59,32 @@ fn may_use(count: usize) -> bool {
     }
 }
 
+thread_local! {
+    /// Whether the thread has the policy that [`wait_for_cores`] gives.
+    static WAITS: Cell<bool> = const { Cell::new(false) };
+}
+
 pub(super) fn wait_for_cores() {
-    if is_filtered() {
-        return;
+    // SAFETY: takes no pointers.
+    let is_usual = || unsafe { libc::sched_getscheduler(0) } == libc::SCHED_OTHER;
+    // A policy of the user's stays.
+    if !is_filtered() && is_usual() {
+        WAITS.set(set_policy(libc::SCHED_BATCH));
     }
+}
+
+pub(super) fn wait_no_longer() {
+    if WAITS.replace(false) {
+        set_policy(libc::SCHED_OTHER);
+    }
+}
+
+/// Returns whether the thread has the policy now.
+fn set_policy(policy: libc::c_int) -> bool {
     // SAFETY: an all-zero value is valid; the call reads it. One that fails changes nothing.
     unsafe {
         let param: libc::sched_param = zeroed();
-        libc::sched_setscheduler(0, libc::SCHED_BATCH, &raw const param);
+        libc::sched_setscheduler(0, policy, &raw const param) == 0
     }
 }
 
@@ -109,10 +128,31 @@ mod tests {
         let waits = std::thread::spawn(move || {
             let before = policy();
             wait_for_cores();
-            (before, policy())
+            let waiting = policy();
+            wait_no_longer();
+            let made = std::thread::spawn(policy).join().unwrap();
+            (before, waiting, policy(), made)
         });
-        let (before, after) = waits.join().unwrap();
-        assert_eq!(after, if is_filtered() { before } else { libc::SCHED_BATCH });
+        let (before, waiting, after, made) = waits.join().unwrap();
+        let changes = !is_filtered() && before == libc::SCHED_OTHER;
+        assert_eq!(waiting, if changes { libc::SCHED_BATCH } else { before });
+        assert_eq!((after, made), (before, before));
+    }
+
+    #[test]
+    fn a_policy_of_the_users_stays() {
+        let idle = std::thread::spawn(|| {
+            // SAFETY: an all-zero value is valid, and the call reads it.
+            unsafe {
+                let param: libc::sched_param = zeroed();
+                libc::sched_setscheduler(0, libc::SCHED_IDLE, &raw const param);
+                let before = libc::sched_getscheduler(0);
+                wait_for_cores();
+                wait_no_longer();
+                before == libc::SCHED_OTHER || libc::sched_getscheduler(0) == before
+            }
+        });
+        assert!(idle.join().unwrap());
     }
 
     #[test]
