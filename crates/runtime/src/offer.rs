@@ -37,7 +37,7 @@ pub unsafe fn push(stack: &JoinStack, job: *const Job, requests: impl Fn() -> u3
 }
 
 /// For so many pushes an owner that has woken a worker offers each job at once, if the worker takes
-/// so long to arrive. A slow push costs about 15 ns, so all of them cost less than the wake-up.
+/// so long to arrive. So many slow pushes cost less than the wake-up.
 pub const EAGER_PUSHES: u32 = 64;
 
 /// What [`answer`] has done.

@@ -84,8 +84,8 @@ impl<T, P: Fn(&T) -> bool> Folder<T> for FindFolder<'_, T, P> {
     }
 }
 
-/// Items between two looks at the flag. One loop over as many has one branch back, so where it lies
-/// in memory matters less: a loop over single items took up to twice as long in some builds.
+/// Items between two looks at the flag. As many have one branch back, so where the loop lies in
+/// memory matters less. A loop over single items was much slower in some builds.
 const ITEMS_PER_LOOK: usize = 4;
 
 #[inline(always)]
