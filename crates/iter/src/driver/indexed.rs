@@ -75,8 +75,10 @@ where
 
 /// Parts are cut at multiples of so many items, from the first of the source on. So a part of a
 /// slice begins at a cache line if the slice does: vectors of items lie within one line, and no two
-/// workers write to one.
+/// workers write to one. Short parts are cut at multiples of less: halves are to be nearly halves.
 const ALIGNED: usize = 64;
+/// The fraction of a part by which an aligned end may lie before its wanted end.
+const LEEWAY: usize = 16;
 
 /// Items that nobody has begun.
 struct Rest<P, C> {
@@ -122,10 +124,8 @@ impl Span {
     /// get.
     #[inline]
     fn aligned(self, count: usize) -> usize {
-        if count < ALIGNED * 2 {
-            return count;
-        }
-        let aligned = count - self.at.wrapping_add(count) % ALIGNED;
+        let unit = ALIGNED.min(1 << (count / LEEWAY).max(1).ilog2());
+        let aligned = count - self.at.wrapping_add(count) % unit;
         if aligned < self.min { count } else { aligned }
     }
 
