@@ -289,6 +289,11 @@ fn join_stack<'s>() -> Option<&'s JoinStack> {
 /// Answers their requests on the way.
 #[inline]
 fn on_offer(stack: &JoinStack) -> bool {
+    if stack.is_empty() {
+        // An answer now would have nothing to give, and a thief asks again only at its next search.
+        // The caller makes an offer, which answers.
+        return false;
+    }
     Owner::poll();
     !stack.is_empty()
 }
