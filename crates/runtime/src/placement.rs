@@ -2,8 +2,13 @@
 //!
 //! A system may wake a worker on the very core of the worker that woke it, though others are free
 //! ([`os::misplaces_threads`]). The woken one would preempt the other, take half of its work, and
-//! the two would have one core. So it first moves: to the core where it slept, or to the one where
-//! the other slept.
+//! the two would have one core. So it first moves: to the core where it slept, to the one where the
+//! other slept, or to any on which no worker works. That last one is often the core of a caller
+//! from outside, which has just begun a call and is about to sleep.
+//!
+//! A worker that searches does not sleep, but gives way all the time. The system rarely moves a
+//! thread that ran a moment ago, so two workers may keep one core for long. A worker that was away
+//! for long when it gave way therefore moves as well.
 //!
 //! All of it are hints. A wrong one costs a move for nothing, or none where one would have helped.
 
@@ -55,14 +60,18 @@ fn here() -> usize {
 }
 
 impl Owner {
-    /// Moves the calling worker, which was woken, if another works on its core and a core is free.
+    /// Moves the calling worker, which was woken or waited for its core, if another works on that
+    /// core and one is free.
     #[cold]
     pub(crate) fn make_room(&self) {
         let here = here();
-        let places = || self.shared().workers.iter().map(|worker| &worker.place);
+        let others =
+            || self.shared().workers.iter().filter(|worker| worker.index() != self.index());
+        let places = || others().map(|worker| &worker.place);
         let Some(other) = places().find(|place| place.is_at(here)) else { return };
         let is_free = |core: &usize| *core != NONE && !places().any(|place| place.is_at(*core));
-        let free = [self.place.slept_at(), other.slept_at()].into_iter().find(is_free);
+        let slept = [self.place.slept_at(), other.slept_at()].into_iter();
+        let free = slept.chain(0..self.shared().sleep.cores()).find(is_free);
         if free.is_some_and(os::move_to_core) {
             self.counters.moves.bump();
         }
