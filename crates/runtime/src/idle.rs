@@ -33,6 +33,8 @@ const ROUNDS_PER_LOOK: u32 = 8;
 const ROUNDS_PER_YIELD: u32 = 16;
 /// Pauses between two rounds.
 const PAUSES: u32 = 4;
+/// A searching worker that gives way for longer shares its core with a thread that works.
+const SHARES_CORE: Duration = Duration::from_micros(20);
 /// So many times between two searches a worker takes work from outside without one. The search is
 /// what gives other workers' work its turn.
 const INJECTED_RUN: u32 = 32;
@@ -182,13 +184,27 @@ impl Owner {
                     return None;
                 }
             }
-            // With more threads than cores, a worker with work may be waiting for this core.
-            if rounds.is_multiple_of(ROUNDS_PER_YIELD) {
-                thread::yield_now();
+            // With more threads than cores, a worker with work may be waiting for this core. So may
+            // the caller of a call from outside, at its end.
+            let is_called = self.shared().calls.is_under_way();
+            if is_called || rounds.is_multiple_of(ROUNDS_PER_YIELD) {
+                self.give_way();
             }
-            for _ in 0..PAUSES {
-                spin_loop();
+            if !is_called {
+                for _ in 0..PAUSES {
+                    spin_loop();
+                }
             }
+        }
+    }
+
+    /// Lets other threads have the core.
+    fn give_way(&self) {
+        let before = tsc::now();
+        thread::yield_now();
+        let away = tsc::now().saturating_sub(before);
+        if away > tsc::ticks(SHARES_CORE) && self.shared().moves_threads {
+            self.make_room();
         }
     }
 

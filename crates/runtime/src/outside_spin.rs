@@ -5,6 +5,10 @@
 //! and gives way all the time, because a worker may want this very core. While its calls take long
 //! it goes to sleep at once.
 //!
+//! At the end of a call the caller mostly shares a core with a worker that searches. The system
+//! takes up to 20 µs to interrupt that worker. So workers that search during a call give way in
+//! each round, and a caller that waits for its core goes on at once.
+//!
 //! Calls often come one after another. So the workers hear of each, and all that have a core search
 //! for a while when they run out of work, not half of them. Otherwise each call would wake a worker
 //! that has just fallen asleep.
@@ -14,8 +18,10 @@ use sateen_base::prim::{AtomicBool, AtomicU64, Ordering, spin_loop, thread};
 use sateen_base::tsc;
 use std::cell::Cell;
 
-/// The longest spin.
+/// The longest spin where a core may be left for the caller.
 const LONGEST: Duration = Duration::from_micros(50);
+/// The longest spin where there are workers for all cores. It takes little from them.
+const LONGEST_SHARED: Duration = Duration::from_micros(100);
 /// Pauses between two looks, and looks between two turns of giving way.
 const PAUSES: u32 = 8;
 const LOOKS_PER_YIELD: u32 = 8;
@@ -37,14 +43,18 @@ pub(crate) struct Calls {
     ended: AtomicU64,
     /// Whether it came soon after another.
     follows: AtomicBool,
+    /// The longest spin of a caller.
+    longest: Duration,
 }
 
 /// A call that is under way, until it is dropped.
 struct UnderWay<'a>(&'a Calls);
 
 impl Calls {
-    pub(crate) fn new() -> Self {
-        Self { ended: AtomicU64::new(0), follows: AtomicBool::new(false) }
+    /// To a runtime that has a worker for each core, or has not.
+    pub(crate) fn new(fills_cores: bool) -> Self {
+        let longest = if fills_cores { LONGEST_SHARED } else { LONGEST };
+        Self { ended: AtomicU64::new(0), follows: AtomicBool::new(false), longest }
     }
 
     fn begin(&self) -> UnderWay<'_> {
@@ -60,6 +70,11 @@ impl Calls {
             NOW => true,
             ended => tsc::now().wrapping_sub(ended) < tsc::ticks(SOON),
         }
+    }
+
+    /// Whether a thread waits for the end of one.
+    pub(crate) fn is_under_way(&self) -> bool {
+        self.ended.load(Ordering::Relaxed) == NOW
     }
 
     /// Whether the next one will probably come soon.
@@ -81,7 +96,7 @@ pub(crate) fn spin_or(calls: Option<&Calls>, is_over: impl Fn() -> bool, wait: i
     let _under_way = calls.map(Calls::begin);
     let began = tsc::now();
     let waited = || tsc::now().saturating_sub(began);
-    let longest = tsc::ticks(LONGEST);
+    let longest = tsc::ticks(calls.map_or(LONGEST, |calls| calls.longest));
     if USUAL.get() <= longest {
         let mut looks = 0u32;
         while !is_over() && waited() < longest {
@@ -104,7 +119,7 @@ mod tests {
 
     #[test]
     fn workers_expect_calls_after_two_in_a_row() {
-        let calls = Calls::new();
+        let calls = Calls::new(true);
         assert!(!calls.go_on(), "there was none");
         for number in 0..2 {
             let mut told = false;
@@ -117,7 +132,9 @@ mod tests {
         calls.follows.store(true, Ordering::Relaxed);
         calls.ended.store(tsc::now().wrapping_sub(2 * tsc::ticks(SOON)).max(1), Ordering::Relaxed);
         assert!(!calls.go_on(), "the latest was long ago");
+        assert!(!calls.is_under_way());
         let under_way = calls.begin();
+        assert!(calls.is_under_way());
         assert!(!calls.go_on(), "it follows none");
         let _second = calls.begin();
         assert!(calls.go_on(), "two are under way");
@@ -126,7 +143,7 @@ mod tests {
 
     #[test]
     fn an_unwinding_ends_a_call() {
-        let calls = Calls::new();
+        let calls = Calls::new(true);
         let wait = || panic!("the blocker unwinds");
         let call = || spin_or(Some(&calls), || true, wait);
         assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(call)).is_err());

@@ -209,7 +209,7 @@ impl Shared {
             watcher: Watcher::new(),
             timekeeper: Timekeeper::new(),
             foresight: Foresight::new(),
-            calls: Calls::new(),
+            calls: Calls::new(regular >= cores),
             monitor: Monitor::new(),
             foreign: Foreign::new(),
             futures: LiveFutures::new(regular),
