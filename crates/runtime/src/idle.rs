@@ -161,6 +161,7 @@ impl Owner {
     }
 
     fn search_rounds(&self, ticks: u64) -> Option<Entry> {
+        let shared = self.shared();
         let start = tsc::now();
         let mut rounds = 0u32;
         let mut timeout = tsc::ticks(ANSWER_TIMEOUT);
@@ -168,7 +169,7 @@ impl Owner {
             if let Some(entry) = self.scan() {
                 return Some(entry);
             }
-            if self.has_ready() || self.shared().is_stopped() {
+            if self.has_ready() || shared.is_stopped() {
                 return None;
             }
             rounds += 1;
@@ -180,13 +181,14 @@ impl Owner {
                     self.force_others();
                 }
                 // The end of a runtime does not wait for a long search.
-                if waited > ticks || self.shared().is_closing() {
+                if waited > ticks || shared.is_closing() {
                     return None;
                 }
             }
             // With more threads than cores, a worker with work may be waiting for this core. So may
-            // the caller of a call from outside, at its end.
-            let is_called = self.shared().calls.is_under_way();
+            // the caller of a call from outside, at its end. (A thread that gives way that often is
+            // made to wait long when others want its core. With more workers than cores, they do.)
+            let is_called = shared.has_cores_for_all() && shared.calls.is_under_way();
             if is_called || rounds.is_multiple_of(ROUNDS_PER_YIELD) {
                 self.give_way();
             }
@@ -203,7 +205,8 @@ impl Owner {
         let before = tsc::now();
         thread::yield_now();
         let away = tsc::now().saturating_sub(before);
-        if away > tsc::ticks(SHARES_CORE) && self.shared().moves_threads {
+        let shared = self.shared();
+        if away > tsc::ticks(SHARES_CORE) && shared.moves_threads && shared.has_cores_for_all() {
             self.make_room();
         }
     }

@@ -226,6 +226,11 @@ impl Shared {
         }
     }
 
+    /// Whether there is a core for each regular worker.
+    pub(crate) fn has_cores_for_all(&self) -> bool {
+        self.regular <= self.sleep.cores()
+    }
+
     /// Worker 0 is going to be a thread that never leaves. No other thread is made yet.
     pub(crate) fn expect_resident(&mut self) {
         self.drained.absent();
