@@ -164,6 +164,7 @@ impl Owner {
         let shared = self.shared();
         let start = tsc::now();
         let mut rounds = 0u32;
+        let mut gives_way = false;
         let mut timeout = tsc::ticks(ANSWER_TIMEOUT);
         loop {
             if let Some(entry) = self.scan() {
@@ -186,13 +187,15 @@ impl Owner {
                 }
             }
             // With more threads than cores, a worker with work may be waiting for this core. So may
-            // the caller of a call from outside, at its end. (A thread that gives way that often is
-            // made to wait long when others want its core. With more workers than cores, they do.)
-            let is_called = shared.has_cores_for_all() && shared.calls.is_under_way();
-            if is_called || rounds.is_multiple_of(ROUNDS_PER_YIELD) {
-                self.give_way();
+            // the caller of a short call from outside, at its end. (A thread that gives way that
+            // often takes longer to notice work. It is made to wait long when others want its core,
+            // and with more workers than cores they do.)
+            if rounds % ROUNDS_PER_LOOK == 1 {
+                gives_way = shared.has_cores_for_all() && shared.calls.may_end_soon();
             }
-            if !is_called {
+            if gives_way || rounds.is_multiple_of(ROUNDS_PER_YIELD) {
+                self.give_way();
+            } else {
                 for _ in 0..PAUSES {
                     spin_loop();
                 }

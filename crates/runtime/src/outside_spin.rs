@@ -6,8 +6,8 @@
 //! it goes to sleep at once.
 //!
 //! At the end of a call the caller mostly shares a core with a worker that searches. The system
-//! takes up to 20 µs to interrupt that worker. So workers that search during a call give way in
-//! each round, if there is a core for each, and a caller that waits for its core goes on at once.
+//! takes up to 20 µs to interrupt that worker. So workers that search during a short call give way
+//! in each round, if there is a core for each. Then a caller that waits for its core goes on at once.
 //!
 //! Calls often come one after another. So the workers hear of each, and all that have a core search
 //! for a while when they run out of work, not half of them. Otherwise each call would wake a worker
@@ -31,6 +31,8 @@ thread_local! {
     static USUAL: Cell<u64> = const { Cell::new(0) };
 }
 
+/// The end of a call that has taken longer is not waited for.
+const SHORT: Duration = Duration::from_micros(200);
 /// A call that follows another one so soon is one of several.
 const SOON: Duration = Duration::from_micros(100);
 /// No time: a call is under way.
@@ -39,6 +41,8 @@ const NOW: u64 = u64::MAX;
 /// What workers know of calls from outside. A hint, which guards nothing: all accesses are relaxed.
 #[derive(Debug)]
 pub(crate) struct Calls {
+    /// When the latest began, in ticks.
+    began: AtomicU64,
     /// When the latest ended, in ticks, or [`NOW`]. 0: there was none.
     ended: AtomicU64,
     /// Whether it came soon after another.
@@ -54,11 +58,13 @@ impl Calls {
     /// To a runtime that has a worker for each core, or has not.
     pub(crate) fn new(fills_cores: bool) -> Self {
         let longest = if fills_cores { LONGEST_SHARED } else { LONGEST };
-        Self { ended: AtomicU64::new(0), follows: AtomicBool::new(false), longest }
+        let (began, ended) = (AtomicU64::new(0), AtomicU64::new(0));
+        Self { began, ended, follows: AtomicBool::new(false), longest }
     }
 
-    fn begin(&self) -> UnderWay<'_> {
+    fn begin(&self, now: u64) -> UnderWay<'_> {
         self.follows.store(self.is_soon(), Ordering::Relaxed);
+        self.began.store(now, Ordering::Relaxed);
         self.ended.store(NOW, Ordering::Relaxed);
         UnderWay(self)
     }
@@ -72,9 +78,10 @@ impl Calls {
         }
     }
 
-    /// Whether a thread waits for the end of one.
-    pub(crate) fn is_under_way(&self) -> bool {
-        self.ended.load(Ordering::Relaxed) == NOW
+    /// Whether one is under way that has not taken long yet.
+    pub(crate) fn may_end_soon(&self) -> bool {
+        let has_taken = || tsc::now().saturating_sub(self.began.load(Ordering::Relaxed));
+        self.ended.load(Ordering::Relaxed) == NOW && has_taken() < tsc::ticks(SHORT)
     }
 
     /// Whether the next one will probably come soon.
@@ -93,8 +100,8 @@ impl Drop for UnderWay<'_> {
 /// Waits for the end of a call with `wait`, if [spinning](self) does not bring it about. `calls` is
 /// what the workers that run it know of such calls.
 pub(crate) fn spin_or(calls: Option<&Calls>, is_over: impl Fn() -> bool, wait: impl FnOnce()) {
-    let _under_way = calls.map(Calls::begin);
     let began = tsc::now();
+    let _under_way = calls.map(|calls| calls.begin(began));
     let waited = || tsc::now().saturating_sub(began);
     let longest = tsc::ticks(calls.map_or(LONGEST, |calls| calls.longest));
     if USUAL.get() <= longest {
@@ -132,13 +139,26 @@ mod tests {
         calls.follows.store(true, Ordering::Relaxed);
         calls.ended.store(tsc::now().wrapping_sub(2 * tsc::ticks(SOON)).max(1), Ordering::Relaxed);
         assert!(!calls.go_on(), "the latest was long ago");
-        assert!(!calls.is_under_way());
-        let under_way = calls.begin();
-        assert!(calls.is_under_way());
+        let under_way = calls.begin(tsc::now());
         assert!(!calls.go_on(), "it follows none");
-        let _second = calls.begin();
+        let _second = calls.begin(tsc::now());
         assert!(calls.go_on(), "two are under way");
         drop(under_way);
+    }
+
+    #[test]
+    fn workers_wait_for_the_end_of_a_short_call() {
+        let calls = Calls::new(true);
+        assert!(!calls.may_end_soon(), "there was none");
+        let long_ago = tsc::now().saturating_sub(2 * tsc::ticks(SHORT));
+        let long = calls.begin(long_ago);
+        assert!(!calls.may_end_soon(), "it takes long");
+        drop(long);
+        // It begins later than now, so that it is short on a busy machine.
+        let short = calls.begin(u64::MAX);
+        assert!(calls.may_end_soon());
+        drop(short);
+        assert!(!calls.may_end_soon(), "it is over");
     }
 
     #[test]
