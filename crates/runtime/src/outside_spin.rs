@@ -7,7 +7,7 @@
 //!
 //! At the end of a call the caller mostly shares a core with a worker that searches. The system
 //! takes up to 20 µs to interrupt that worker. So workers that search during a short call give way
-//! in each round, if there is a core for each. Then a caller that waits for its core goes on at once.
+//! in each round, if there is a core for each. Then a caller gets its core at once.
 //!
 //! Calls often come one after another. So the workers hear of each, and all that have a core search
 //! for a while when they run out of work, not half of them. Otherwise each call would wake a worker
