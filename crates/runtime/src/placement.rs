@@ -59,6 +59,11 @@ fn here() -> usize {
     os::current_core().unwrap_or(NONE)
 }
 
+/// A core on which no worker works, at best one of `slept`, where they have slept.
+fn free_core(slept: [usize; 2], cores: usize, is_taken: impl Fn(usize) -> bool) -> Option<usize> {
+    slept.into_iter().chain(0..cores).find(|&core| core != NONE && !is_taken(core))
+}
+
 impl Owner {
     /// Moves the calling worker, which was woken or waited for its core, if another works on that
     /// core and one is free.
@@ -69,11 +74,24 @@ impl Owner {
             || self.shared().workers.iter().filter(|worker| worker.index() != self.index());
         let places = || others().map(|worker| &worker.place);
         let Some(other) = places().find(|place| place.is_at(here)) else { return };
-        let is_free = |core: &usize| *core != NONE && !places().any(|place| place.is_at(*core));
-        let slept = [self.place.slept_at(), other.slept_at()].into_iter();
-        let free = slept.chain(0..self.shared().sleep.cores()).find(is_free);
+        let is_taken = |core| places().any(|place| place.is_at(core));
+        let slept = [self.place.slept_at(), other.slept_at()];
+        let free = free_core(slept, self.shared().sleep.cores(), is_taken);
         if free.is_some_and(os::move_to_core) {
             self.counters.moves.bump();
         }
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_core_where_a_worker_slept_comes_first() {
+        assert_eq!(free_core([2, 1], 4, |core| core == 0), Some(2));
+        assert_eq!(free_core([0, 1], 4, |core| core == 0), Some(1));
+        assert_eq!(free_core([0, NONE], 4, |core| core <= 1), Some(2), "nobody slept there");
+        assert_eq!(free_core([0, 0], 2, |_| true), None);
     }
 }

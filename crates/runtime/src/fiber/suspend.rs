@@ -90,3 +90,21 @@ unsafe impl Blocker for Suspend {
         context::fiber()?.identity()
     }
 }
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use crate::Runtime;
+
+    #[test]
+    fn a_pause_is_of_use_where_another_thread_can_act() {
+        for (workers, keeps_threads, expected) in
+            [(1, false, false), (1, true, true), (2, false, true)]
+        {
+            let builder = Runtime::builder().workers(workers).keep_threads(keeps_threads);
+            let runtime = builder.build().expect("a runtime");
+            let spins = runtime.spawn(|| Suspend.may_spin()).join().expect("no panic");
+            assert_eq!(spins, expected, "{workers} workers, kept threads: {keeps_threads}");
+        }
+    }
+}

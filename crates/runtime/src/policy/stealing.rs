@@ -284,3 +284,27 @@ pub(super) fn pop_task(
     }
     false
 }
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use crate::join_stack::Job;
+
+    #[test]
+    fn a_sparing_thief_takes_one_task() {
+        const TASKS: usize = 2 * STEAL_BATCH;
+        let job = Job { run: |_| {} };
+        let (victim, thief) = (Stealing::new(), Stealing::new());
+        for _ in 0..TASKS {
+            victim.push_normal(Entry::job(NonNull::from(&job)));
+        }
+        victim.share();
+        let left = || victim.queues[NORMAL].len();
+        assert!(matches!(thief.steal_from(victim.stealer(), true), Steal::Success(_)));
+        assert_eq!((left(), thief.queues[NORMAL].len()), (TASKS - 1, 0));
+        assert!(matches!(thief.steal_from(victim.stealer(), false), Steal::Success(_)));
+        let taken = thief.queues[NORMAL].len();
+        assert!(taken > 0, "one of many");
+        assert_eq!(left() + taken + 2, TASKS);
+    }
+}
