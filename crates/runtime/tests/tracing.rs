@@ -126,6 +126,8 @@ fn with_builder(builder: Builder, f: impl FnOnce(&Runtime)) -> Vec<(u64, Scope)>
     let runtime = builder.build().expect("a runtime");
     f(&runtime);
     drop(runtime);
+    // Here and not in a test: the next one opens spans as soon as it has the lock.
+    assert_eq!(OPEN.load(SeqCst), 0, "spans that are not closed");
     std::mem::take(&mut *SEEN.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
@@ -199,7 +201,6 @@ fn spans_of_the_program_go_with_the_task() {
         assert_eq!(seen.len(), 200);
         check(&seen, &["outer", "inner"]);
     }
-    assert_eq!(OPEN.load(SeqCst), 0);
 }
 
 #[test]
