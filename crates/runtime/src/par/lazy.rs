@@ -272,7 +272,10 @@ impl Lazy {
     fn resize(&self, chunk: usize, ticks: u64) -> usize {
         let new = if ticks < self.chunk_ticks / 2 {
             let most = if chunk < FEW { MOST_GROWTH_OF_FEW } else { MOST_GROWTH };
-            chunk.saturating_mul((self.chunk_ticks / ticks.max(1)).min(most) as usize)
+            // Loops of a few iterations come here each time: mostly without a division.
+            let is_most = ticks.saturating_mul(most) <= self.chunk_ticks;
+            let growth = if is_most { most } else { self.chunk_ticks / ticks.max(1) };
+            chunk.saturating_mul(growth as usize)
         } else if ticks > self.chunk_ticks * 2 {
             (chunk / 2).max(self.floor)
         } else {
