@@ -11,7 +11,7 @@
 
 use clap::Parser;
 use indicatif::{ProgressBar, ProgressStyle};
-use sateen::{Runtime, scope};
+use sateen::{Runtime, blocking, scope};
 use sha2::{Digest, Sha256};
 use std::fs::File;
 use std::io::{self, BufWriter, Read, Write};
@@ -56,17 +56,18 @@ fn main() -> ExitCode {
 
     let bar = progress_bar();
     let hashed = Mutex::new(Vec::new());
-    // One task for each file. Other workers hash while this one still looks for more.
+    // One task for each file. All workers hash while a thread of its own still looks for more.
     let mut problems = runtime.install(|| {
         scope(|tasks| {
-            walk(&options.path, |name| {
+            let found = |name: String| {
                 bar.inc_length(1);
                 tasks.spawn(|_| {
                     let hash = hash(Path::new(&name));
                     bar.inc(1);
                     hashed.lock().expect("no task panics").push((name, hash));
                 });
-            })
+            };
+            blocking(|| walk(&options.path, found))
         })
     });
     bar.finish_and_clear();
@@ -84,7 +85,7 @@ fn main() -> ExitCode {
 }
 
 /// Gives each file below `root` to `found`, in no order. Returns the entries that have no hash.
-fn walk(root: &Path, mut found: impl FnMut(String)) -> Vec<Problem> {
+fn walk(root: &Path, found: impl Fn(String)) -> Vec<Problem> {
     let mut problems = Vec::new();
     for entry in WalkDir::new(root).follow_links(true) {
         match entry {
@@ -102,20 +103,31 @@ fn walk(root: &Path, mut found: impl FnMut(String)) -> Vec<Problem> {
     problems
 }
 
-/// SHA-256 of the file at `path`, in hexadecimal.
+/// SHA-256 of the file at `path`, in hexadecimal. A slow disk holds up no worker.
 fn hash(path: &Path) -> io::Result<String> {
-    let mut file = File::open(path)?;
     let mut hasher = Sha256::new();
     // On the heap: a task's stack is small.
-    let mut chunk = vec![0; CHUNK];
+    let mut chunk = Vec::with_capacity(CHUNK);
+    // A small file takes one call, for each call switches threads.
+    let mut file = blocking(|| -> io::Result<File> {
+        let mut file = File::open(path)?;
+        read_chunk(&mut file, &mut chunk)?;
+        Ok(file)
+    })?;
     loop {
-        match file.read(&mut chunk) {
-            Ok(0) => return Ok(hex::encode(hasher.finalize())),
-            Ok(bytes) => hasher.update(&chunk[..bytes]),
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
+        hasher.update(&chunk);
+        if chunk.len() < CHUNK {
+            return Ok(hex::encode(hasher.finalize()));
         }
+        blocking(|| read_chunk(&mut file, &mut chunk))?;
     }
+}
+
+/// Replaces `chunk` by the next [`CHUNK`] bytes of `file`, or by fewer at its end.
+fn read_chunk(file: &mut File, chunk: &mut Vec<u8>) -> io::Result<()> {
+    chunk.clear();
+    file.take(CHUNK as u64).read_to_end(chunk)?;
+    Ok(())
 }
 
 /// One line of output. As in `sha256sum`, a name that would break the line is escaped, and a
