@@ -9,7 +9,7 @@
 //! | state | means | moved on by |
 //! |---|---|---|
 //! | `NONE` | there is no thread; counts as drained | a worker: to `LOOKS` |
-//! | `LOOKS` | looks every few milliseconds | itself, with some worker idle: to `RESTS` |
+//! | `LOOKS` | looks every few milliseconds | itself, with idle workers: to `RESTS` |
 //! | `RESTS` | sleeps; counts as drained | a worker: to `LOOKS` |
 //! | `ENDED` | the runtime is stopped | |
 //!
@@ -211,6 +211,12 @@ impl Monitor {
             if self.parker.park_timeout(nap) {
                 nap = LOOK;
             }
+            let some = samples.iter().any(|sample| sample.has_substitute);
+            // Work that comes wakes a worker, and the last one that is woken arms the monitor.
+            if !some && shared.sleep.sleepers() >= shared.regular {
+                self.rest(shared, &mut samples);
+                continue;
+            }
             let now = Instant::now();
             let acted = self.look(shared, &mut samples, now, now - before);
             before = now;
@@ -220,15 +226,15 @@ impl Monitor {
             let longest = if idle { LONGEST_IDLE } else { LONGEST };
             nap = if acted { LOOK } else { (nap * 2).min(longest) };
             if !some && (idle_looks >= IDLE_LOOKS || idle && shared.is_closing()) {
-                samples.clear();
-                self.rest(shared);
+                self.rest(shared, &mut samples);
             }
         }
         self.blocked.lock().clear();
     }
 
     /// Goes to rest, unless no worker is idle any more.
-    fn rest(&self, shared: &Shared) {
+    fn rest(&self, shared: &Shared, samples: &mut Vec<Sample>) {
+        samples.clear();
         let _moves = self.moves.lock();
         self.move_on(LOOKS, RESTS, || {
             // A worker that misses the state is seen here to be awake.
