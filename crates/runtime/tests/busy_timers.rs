@@ -232,14 +232,7 @@ fn on_the_thread_that_is_its_runtime() {
 /// How many threads look at the clock while all workers are busy.
 #[cfg(target_os = "linux")]
 fn clocks() -> usize {
-    let tasks = std::fs::read_dir("/proc/self/task").expect("the threads of this process");
-    let name = |task: std::fs::DirEntry| std::fs::read_to_string(task.path().join("comm"));
-    tasks
-        .flatten()
-        .filter(|task| task.path().exists())
-        .flat_map(name)
-        .filter(|n| n == "sateen-clock\n")
-        .count()
+    common::threads_named("sateen-clock").len()
 }
 
 /// Runs this binary again, so that no other test has threads.

@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::watched;
+use common::{threads_named, watched};
 use sateen_runtime::{Runtime, Spawn, spawn};
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -126,15 +126,12 @@ fn the_monitor_preempts_no_worker() {
         let rt = Runtime::builder().workers(1).build().expect("a runtime");
         rt.spawn(|| ()).join().expect("no panic");
         let policies = || {
-            let tasks = std::fs::read_dir("/proc/self/task").expect("the threads");
-            let monitor = |task: std::io::Result<std::fs::DirEntry>| {
-                let task = task.ok()?;
-                let name = std::fs::read_to_string(task.path().join("comm")).ok()?;
-                let id = task.file_name().to_str()?.parse().ok()?;
+            let policy = |thread: std::path::PathBuf| {
+                let id = thread.file_name()?.to_str()?.parse().ok()?;
                 // SAFETY: takes no pointers.
-                (name.trim() == "sateen-monitor").then(|| unsafe { libc::sched_getscheduler(id) })
+                Some(unsafe { libc::sched_getscheduler(id) })
             };
-            tasks.filter_map(monitor).collect::<Vec<_>>()
+            threads_named("sateen-monitor").into_iter().filter_map(policy).collect::<Vec<_>>()
         };
         // It sets the policy at its first step. With filtered system calls it does not, nor where
         // the test runs with another policy than the usual one.

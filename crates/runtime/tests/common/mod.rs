@@ -87,6 +87,16 @@ pub(crate) fn a_fiber_runs_during(step: impl Fn() + Send + 'static) {
     });
 }
 
+/// The folders in `/proc` of this process's threads of this name.
+#[cfg(target_os = "linux")]
+pub(crate) fn threads_named(name: &str) -> Vec<std::path::PathBuf> {
+    let threads = std::fs::read_dir("/proc/self/task").expect("the threads of this process");
+    // A thread may end meanwhile.
+    let its_name = |path: &std::path::PathBuf| std::fs::read_to_string(path.join("comm"));
+    let is_named = |path: &_| its_name(path).is_ok_and(|other| other.trim() == name);
+    threads.flatten().map(|thread| thread.path()).filter(is_named).collect()
+}
+
 /// Ends the process if the value lives for a minute, so that a test that would hang fails.
 pub(crate) struct Watchdog(Option<std::sync::mpsc::Sender<()>>);
 
