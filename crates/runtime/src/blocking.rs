@@ -4,6 +4,12 @@
 //! a queue. A thread that has had nothing to do for a while ends. The closure stays in its caller's
 //! frame, which waits for it in any case.
 //!
+//! One new thread is started at a time. It starts the next before it takes a call, if there are
+//! more calls than threads for them. So a burst of short calls takes few threads, and workers
+//! seldom start one. (Each call without an idle thread used to start one. Then a burst of calls
+//! that took microseconds made hundreds, which waited in the kernel for the lock of the process's
+//! memory, and so did the worker.)
+//!
 //! A forked child has none of the threads, and one of them may have held the lock. So the child
 //! never takes the lock of a pool that was made in its parent.
 
@@ -52,6 +58,8 @@ struct State {
     threads: usize,
     /// Threads that wait, notified or not: as many entries of the queue are provided for.
     idle: usize,
+    /// Some thread is being started. When it runs, it looks whether another is needed.
+    is_starting: bool,
     closed: bool,
 }
 
@@ -143,31 +151,28 @@ impl Pool {
                 inner.changed.notify_one();
                 return;
             }
-            if state.threads >= inner.limits.threads {
+            if !state.claims_start(inner.limits.threads) {
                 // The threads take it when they are free. Without threads, it is never taken.
                 let left = if state.threads == 0 { state.take_all() } else { VecDeque::new() };
                 drop(state);
                 return left.into_iter().for_each(Shipped::run);
             }
-            state.threads += 1;
         }
-        let pool = Arc::clone(inner);
-        let name = "sateen-blocking".to_owned();
-        let thread = thread::Builder::new().name(name);
-        let allowed = sateen_base::os::before_thread();
-        if allowed.and_then(|()| thread.spawn(move || pool.serve())).is_err() {
-            let left = {
-                let mut state = inner.lock();
-                state.threads -= 1;
-                // Other callers may have relied on this thread, too.
-                if state.threads == 0 { state.take_all() } else { VecDeque::new() }
-            };
-            left.into_iter().for_each(Shipped::run);
-        }
+        Inner::start(inner);
     }
 }
 
 impl State {
+    /// Whether the caller is to start a thread, which is counted from now on.
+    fn claims_start(&mut self, most: usize) -> bool {
+        let starts = self.queue.len() > self.idle && self.threads < most && !self.is_starting;
+        if starts {
+            self.is_starting = true;
+            self.threads += 1;
+        }
+        starts
+    }
+
     fn take_all(&mut self) -> VecDeque<Shipped> {
         std::mem::take(&mut self.queue)
     }
@@ -184,8 +189,39 @@ impl Inner {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Starts the thread that the caller has claimed.
+    fn start(this: &Arc<Self>) {
+        let pool = Arc::clone(this);
+        let thread = thread::Builder::new().name("sateen-blocking".to_owned());
+        let allowed = sateen_base::os::before_thread();
+        if allowed.and_then(|()| thread.spawn(move || Self::serve(&pool))).is_err() {
+            let left = {
+                let mut state = this.lock();
+                state.is_starting = false;
+                state.threads -= 1;
+                // Other callers may have relied on this thread, too.
+                if state.threads == 0 { state.take_all() } else { VecDeque::new() }
+            };
+            left.into_iter().for_each(Shipped::run);
+        }
+    }
+
     /// A thread's life.
-    fn serve(&self) {
+    fn serve(this: &Arc<Self>) {
+        let mut state = this.lock();
+        state.is_starting = false;
+        let first = state.queue.pop_front();
+        if state.claims_start(this.limits.threads) {
+            drop(state);
+            Self::start(this);
+        } else {
+            drop(state);
+        }
+        first.into_iter().for_each(Shipped::run);
+        this.serve_more();
+    }
+
+    fn serve_more(&self) {
         let mut state = self.lock();
         loop {
             if let Some(job) = state.queue.pop_front() {

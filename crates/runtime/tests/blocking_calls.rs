@@ -93,6 +93,30 @@ fn it_grows_as_far_as_needed() {
     });
 }
 
+/// Callers that wait for each other, among calls that end at once: none is left without a thread,
+/// whichever thread was just being started.
+#[test]
+fn no_call_is_left_behind_in_a_burst() {
+    let _watchdog = Watchdog::new("a call got no thread");
+    for round in 0..100 {
+        let waiting = 1 + round % 7;
+        with_runtime(2, |rt| {
+            let barrier = Barrier::new(waiting);
+            rt.install(|| {
+                scope(|s| {
+                    for call in 0..4 * waiting {
+                        let waits = (call + round).is_multiple_of(4);
+                        s.spawn(|_| blocking(|| ()));
+                        if waits {
+                            s.spawn(|_| _ = blocking(|| barrier.wait()));
+                        }
+                    }
+                });
+            });
+        });
+    }
+}
+
 #[test]
 fn idle_threads_end() {
     let keep = Duration::from_millis(5);
