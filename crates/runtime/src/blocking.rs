@@ -4,8 +4,8 @@
 //! a queue. A thread that has had nothing to do for a while ends. The closure stays in its caller's
 //! frame, which waits for it in any case.
 //!
-//! One new thread is started at a time. It starts the next before it takes a call, if there are
-//! more calls than threads for them. So a burst of short calls takes few threads, and workers
+//! A few new threads are started at a time. Each starts another before it takes a call, if there
+//! are more calls than threads for them. So a burst of short calls takes few threads, and workers
 //! seldom start one. (Each call without an idle thread used to start one. Then a burst of calls
 //! that took microseconds made hundreds, which waited in the kernel for the lock of the process's
 //! memory, and so did the worker.)
@@ -40,6 +40,9 @@ impl Default for Limits {
     }
 }
 
+/// The most threads that are being started at once.
+const STARTING: usize = 4;
+
 /// A runtime's handle of its pool. Its drop lets the threads end.
 pub(crate) struct Pool(Arc<Inner>);
 
@@ -58,8 +61,8 @@ struct State {
     threads: usize,
     /// Threads that wait, notified or not: as many entries of the queue are provided for.
     idle: usize,
-    /// Some thread is being started. When it runs, it looks whether another is needed.
-    is_starting: bool,
+    /// Threads that are being started. Each takes an entry, and looks whether more are needed.
+    starting: usize,
     closed: bool,
 }
 
@@ -165,9 +168,11 @@ impl Pool {
 impl State {
     /// Whether the caller is to start a thread, which is counted from now on.
     fn claims_start(&mut self, most: usize) -> bool {
-        let starts = self.queue.len() > self.idle && self.threads < most && !self.is_starting;
+        let starts = self.queue.len() > self.idle + self.starting
+            && self.threads < most
+            && self.starting < STARTING;
         if starts {
-            self.is_starting = true;
+            self.starting += 1;
             self.threads += 1;
         }
         starts
@@ -197,7 +202,7 @@ impl Inner {
         if allowed.and_then(|()| thread.spawn(move || Self::serve(&pool))).is_err() {
             let left = {
                 let mut state = this.lock();
-                state.is_starting = false;
+                state.starting -= 1;
                 state.threads -= 1;
                 // Other callers may have relied on this thread, too.
                 if state.threads == 0 { state.take_all() } else { VecDeque::new() }
@@ -209,7 +214,7 @@ impl Inner {
     /// A thread's life.
     fn serve(this: &Arc<Self>) {
         let mut state = this.lock();
-        state.is_starting = false;
+        state.starting -= 1;
         let first = state.queue.pop_front();
         if state.claims_start(this.limits.threads) {
             drop(state);
