@@ -294,6 +294,11 @@ impl Fiber {
         (std::ptr::from_ref(&here) as usize).saturating_sub(self.record.bottom())
     }
 
+    /// Whether more than half of the stack is left below the caller's frame.
+    pub(crate) fn has_half_left(&self) -> bool {
+        self.stack_left() > self.stack_size() / 2
+    }
+
     /// The task that runs here, or whose branch does.
     #[inline]
     pub(crate) fn task(&self) -> *const Header {

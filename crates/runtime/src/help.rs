@@ -343,6 +343,6 @@ impl Fiber {
     /// Whether it may run something on top: it does not unwind, and more than half of its stack is
     /// left.
     fn may_help(&self) -> bool {
-        !thread::panicking() && self.stack_left() > self.stack_size() / 2
+        !thread::panicking() && self.has_half_left()
     }
 }

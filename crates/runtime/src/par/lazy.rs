@@ -1,7 +1,7 @@
 //! Lazy binary splitting: one half on offer, the other worked off in chunks.
 
 use super::Grain;
-use crate::context;
+use crate::context::{self, this_fiber};
 use crate::global;
 use crate::join::join_distant;
 use crate::join_stack::JoinStack;
@@ -183,6 +183,9 @@ impl Lazy {
     /// While a half is on offer, the other is worked off in a frame above this one, which may halve
     /// it again. If nobody takes the half on offer, this frame goes on with it, and with the same
     /// state. So frames and states are as many as offers were taken, and not as many as there were.
+    /// If thieves take each half, they are as many as there were after all. So a frame works
+    /// without a stack if half of the fiber's room is used: a chunk takes more of it than a level
+    /// does, and in a debug build both take many KiB.
     fn work_off<P: Piece>(
         &self,
         stack: Option<&JoinStack>,
@@ -239,7 +242,8 @@ impl Lazy {
         let (mut first, mut made) = (Some((state, a)), None);
         let mut here = || {
             if let Some((state, a)) = first.take() {
-                made = Some(self.work_off::<P>(Some(stack), state, a));
+                let stack = this_fiber().has_half_left().then_some(stack);
+                made = Some(self.work_off::<P>(stack, state, a));
             }
         };
         // SAFETY: the running fiber's stack. This frame does not use `offered` meanwhile. Another
