@@ -1,6 +1,7 @@
 //! Lazy binary splitting: one half on offer, the other worked off in chunks.
 
 use super::Grain;
+use super::site::Site;
 use crate::context::{self, this_fiber};
 use crate::global;
 use crate::join::join_distant;
@@ -14,6 +15,7 @@ use sateen_base::prim::{AtomicUsize, Ordering};
 use sateen_base::tsc;
 use std::any::Any;
 use std::panic::resume_unwind;
+use std::sync::OnceLock;
 
 /// How long a chunk should take. That is long compared with a look at the clock (about 10 ns), and
 /// short compared with the end of a loop, when the others wait for the last chunk.
@@ -21,6 +23,12 @@ const CHUNK_TIME: Duration = Duration::from_micros(5);
 /// A piece that takes less than one part in so many of that is not halved: about a microsecond,
 /// which a thief needs to come for its half.
 const LEAST_PART: usize = 4;
+
+/// The most iterations in the first chunk of a loop, if the last one from its place was quick. A
+/// quick first iteration lets the second chunk have as many.
+const FIRST_CHUNK: usize = 8;
+/// And at most one part in so many of the loop: this one may be slow.
+const FIRST_PART: usize = 8;
 
 /// What a loop does: how its parts are halved, and what becomes of their iterations.
 pub trait Piece {
@@ -100,7 +108,7 @@ impl<P: Piece> Offered<'_, P> {
         // SAFETY: by contract.
         let this = unsafe { &mut *this.cast::<Self>() };
         if let Some(Half::Left(rest)) = this.half.take() {
-            this.half = Some(Half::Taken(this.lazy.run::<P>(rest)));
+            this.half = Some(Half::Taken(this.lazy.run_on::<P>(join_stack(), rest)));
         }
     }
 
@@ -136,7 +144,7 @@ impl Lazy {
             Grain::Auto => 1,
             Grain::Fixed(n) => n.max(1),
         };
-        Self { grain, floor, chunk_ticks: tsc::ticks(CHUNK_TIME), learned: AtomicUsize::new(1) }
+        Self { grain, floor, chunk_ticks: chunk_ticks(), learned: AtomicUsize::new(1) }
     }
 
     /// A loop with chunks found by timing, none of them shorter than `floor`.
@@ -147,11 +155,23 @@ impl Lazy {
 
     /// Works `rest` off, on the global runtime if the caller is outside of any.
     #[inline]
-    pub fn run<P: Piece>(&self, rest: P::Rest) -> P::Output {
-        match join_stack() {
-            Some(stack) => self.run_on::<P>(Some(stack), rest),
-            None => self.run_outside::<P>(rest),
+    pub fn run<P: Piece>(mut self, rest: P::Rest) -> P::Output {
+        let Some(stack) = join_stack() else { return self.run_outside::<P>(rest) };
+        // Many loops are shorter than a chunk. Without this, each looks at the clock three times.
+        if self.grain != Grain::Auto {
+            return self.run_on::<P>(Some(stack), rest);
         }
+        let site = Site::of(Offered::<P>::run);
+        let most = FIRST_CHUNK.min(P::left(&rest).div_ceil(FIRST_PART));
+        // The first chunk is half of what was learned.
+        let known = site.chunk().min(2 * most);
+        *self.learned.get_mut() = known;
+        let output = self.run_on::<P>(Some(stack), rest);
+        let learned = *self.learned.get_mut();
+        if learned != known {
+            site.set_chunk(learned);
+        }
+        output
     }
 
     #[cold]
@@ -281,6 +301,13 @@ impl Lazy {
         self.learned.store(new, Ordering::Relaxed);
         new
     }
+}
+
+/// [`CHUNK_TIME`] in ticks.
+#[inline]
+fn chunk_ticks() -> u64 {
+    static TICKS: OnceLock<u64> = OnceLock::new();
+    *TICKS.get_or_init(|| tsc::ticks(CHUNK_TIME))
 }
 
 /// The running fiber's stack, for as long as the caller's frame keeps the fiber on it.

@@ -5,6 +5,7 @@ mod indices;
 pub(crate) mod lazy;
 mod map;
 mod merge;
+mod site;
 mod sort;
 
 pub use sort::{par_sort, par_sort_unstable, sort_by};
