@@ -157,10 +157,10 @@ impl Lazy {
     #[inline]
     pub fn run<P: Piece>(mut self, rest: P::Rest) -> P::Output {
         let Some(stack) = join_stack() else { return self.run_outside::<P>(rest) };
-        // Many loops are shorter than a chunk. Without this, each looks at the clock three times.
         if self.grain != Grain::Auto {
             return self.run_on::<P>(Some(stack), rest);
         }
+        // Many loops are shorter than a chunk. Without this, each looks at the clock three times.
         let site = Site::of(Offered::<P>::run);
         let most = FIRST_CHUNK.min(P::left(&rest).div_ceil(FIRST_PART));
         // The first chunk is half of what was learned.
