@@ -157,21 +157,31 @@ impl Lazy {
     #[inline]
     pub fn run<P: Piece>(mut self, rest: P::Rest) -> P::Output {
         let Some(stack) = join_stack() else { return self.run_outside::<P>(rest) };
-        if self.grain != Grain::Auto {
-            return self.run_on::<P>(Some(stack), rest);
-        }
-        // Many loops are shorter than a chunk. Without this, each looks at the clock three times.
         let site = Site::of(Offered::<P>::run);
-        let most = FIRST_CHUNK.min(P::left(&rest).div_ceil(FIRST_PART));
-        // The first chunk is half of what was learned.
-        let known = site.chunk().min(2 * most);
-        *self.learned.get_mut() = known;
+        let known = self.recall(site, P::left(&rest));
         let output = self.run_on::<P>(Some(stack), rest);
+        self.remember(site, known);
+        output
+    }
+
+    /// Begins a loop of `len` iterations with what was learned at `site`, and returns that. Many
+    /// loops are shorter than a chunk. Without this, each looks at the clock three times.
+    fn recall(&mut self, site: Site, len: usize) -> usize {
+        let learned = self.learned.get_mut();
+        if self.grain == Grain::Auto {
+            let most = FIRST_CHUNK.min(len.div_ceil(FIRST_PART));
+            // The first chunk is half of what was learned.
+            *learned = site.chunk().min(2 * most);
+        }
+        *learned
+    }
+
+    /// Keeps what was learned, if that is not what was `known`.
+    fn remember(&mut self, site: Site, known: usize) {
         let learned = *self.learned.get_mut();
         if learned != known {
             site.set_chunk(learned);
         }
-        output
     }
 
     #[cold]

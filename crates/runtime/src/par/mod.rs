@@ -21,9 +21,9 @@ use std::ops::Range;
 /// works the other half off in chunks of about five microseconds, and halves again when the offer
 /// was taken. So a loop that gets no help is split only a logarithmic number of times.
 ///
-/// It begins with one iteration, or with up to eight if the last loop from the same place was quick:
-/// at most an eighth of it, rounded up. Where less than half of the task's stack is left, it offers
-/// one half and no more.
+/// It begins with one iteration, or with up to eight if the last loop from the same place was
+/// quick: at most an eighth of it, rounded up. Where less than half of the task's stack is left, it
+/// offers one half and no more.
 ///
 /// Source: lazy binary splitting, Tzannes et al. 2010, with chunks sized by time.
 ///
