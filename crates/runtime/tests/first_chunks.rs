@@ -28,22 +28,22 @@ impl Piece for Timed {
         rest.0
     }
 
-    fn give_up((): (), _: Self::Rest) {}
+    fn give_up((): &mut (), _: Self::Rest) {}
 
-    fn work((): (), (left, each): Self::Rest, count: usize) -> ((), Option<Self::Rest>) {
+    fn work((): &mut (), (left, each): Self::Rest, count: usize) -> Option<Self::Rest> {
         CHUNKS.with_borrow_mut(|chunks| chunks.push(count));
         let start = Instant::now();
         while start.elapsed() < each * u32::try_from(count).expect("a small chunk") {}
-        ((), (left > count).then_some((left - count, each)))
+        (left > count).then_some((left - count, each))
     }
 
     fn halve((left, each): Self::Rest) -> (Self::Rest, (), Self::Rest) {
         ((left / 2, each), (), (left - left / 2, each))
     }
 
-    fn go_on((): (), (): ()) {}
+    fn go_on((): &mut (), (): ()) {}
 
-    fn append((): (), (): (), (): ()) {}
+    fn append((): &mut (), (): (), (): ()) {}
 
     fn end((): ()) {}
 }

@@ -282,21 +282,18 @@ impl Piece for Hostile {
         plan.worked.load(SeqCst) >= plan.enough
     }
 
-    fn give_up(state: State, rest: Rest) -> State {
+    fn give_up(_: &mut State, rest: Rest) {
         rest.counted.0.strike(Moment::GiveUp);
-        drop(rest);
-        state
     }
 
-    fn work(mut state: State, mut rest: Rest, count: usize) -> (State, Option<Rest>) {
+    fn work(state: &mut State, mut rest: Rest, count: usize) -> Option<Rest> {
         let plan = Arc::clone(&rest.counted.0);
         for _ in 0..count {
             plan.strike(Moment::Work);
             state.done.0.push(rest.items.0.remove(0));
             plan.worked.fetch_add(1, SeqCst);
         }
-        let rest = (!rest.items.0.is_empty()).then_some(rest);
-        (state, rest)
+        (!rest.items.0.is_empty()).then_some(rest)
     }
 
     fn halve(mut rest: Rest) -> (Rest, Counted, Rest) {
@@ -308,18 +305,13 @@ impl Piece for Hostile {
         (rest, Counted::new(&plan, Moment::DropSeam), behind)
     }
 
-    fn go_on(state: State, seam: Counted) -> State {
+    fn go_on(_: &mut State, seam: Counted) {
         seam.0.strike(Moment::GoOn);
-        // Not at the end: what is returned is leaked if an argument's destructor panics.
-        drop(seam);
-        state
     }
 
-    fn append(mut state: State, seam: Counted, mut output: Made) -> State {
+    fn append(state: &mut State, seam: Counted, mut output: Made) {
         seam.0.strike(Moment::Append);
         state.done.0.append(&mut output.done.0);
-        drop((seam, output));
-        state
     }
 
     fn end(state: State) -> Made {

@@ -48,15 +48,14 @@ impl Piece for Chain {
         rest.left
     }
 
-    fn give_up(state: Self::State, _: Rest) -> Self::State {
-        state
-    }
+    fn give_up(_: &mut Self::State, _: Rest) {}
 
-    fn work((done, room): Self::State, mut rest: Rest, _: usize) -> (Self::State, Option<Rest>) {
-        let state = (done + 1, black_box(room));
+    fn work((done, room): &mut Self::State, mut rest: Rest, _: usize) -> Option<Rest> {
+        *done += 1;
+        black_box(room);
         if rest.is_half {
             rest.halves.taken.fetch_add(1, SeqCst);
-            return (state, None);
+            return None;
         }
         rest.halves.kept.fetch_add(1, SeqCst);
         let offered = rest.halves.offered.load(SeqCst);
@@ -64,10 +63,10 @@ impl Piece for Chain {
             sleep(Duration::from_micros(20));
         }
         if offered == rest.seen {
-            return (state, None);
+            return None;
         }
         rest.seen = offered;
-        (state, Some(rest))
+        Some(rest)
     }
 
     fn halve(rest: Rest) -> (Rest, (), Rest) {
@@ -76,12 +75,10 @@ impl Piece for Chain {
         (rest, (), half)
     }
 
-    fn go_on(state: Self::State, (): ()) -> Self::State {
-        state
-    }
+    fn go_on(_: &mut Self::State, (): ()) {}
 
-    fn append((done, room): Self::State, (): (), half: usize) -> Self::State {
-        (done + half, room)
+    fn append((done, _): &mut Self::State, (): (), half: usize) {
+        *done += half;
     }
 
     fn end((done, _): Self::State) -> usize {

@@ -194,34 +194,20 @@ impl<Item, C: Consumer<Item>> State<Item, C> {
 
     /// Puts `result` behind all the others.
     #[inline]
-    fn push(done: Option<Done<Item, C>>, result: C::Result, seam: Option<C::Reducer>) -> Self {
-        let result = match done {
+    fn push(&mut self, result: C::Result, seam: Option<C::Reducer>) {
+        let result = match self.done.take() {
             None => result,
             Some(Done { result: left, seam: Some(seam) }) => seam.reduce(left.release(), result),
             Some(Done { seam: None, .. }) => abort_with("results without a reducer"),
         };
-        let done = Some(Done { result: Held::new(result), seam });
-        Self { done, open: None, in_blocks: false }
-    }
-
-    /// Drops what nobody wants any more, then returns the state. Returned before, the state would
-    /// be lost if that destructor panics.
-    #[cold]
-    fn without_slow(self, unwanted: impl Sized) -> Self {
-        let state = Held::new(self);
-        drop(unwanted);
-        state.release()
+        self.done = Some(Done { result: Held::new(result), seam });
     }
 
     /// Completes the folder.
     #[inline]
-    fn close(self) -> Self {
-        let Self { done, open, in_blocks } = self;
-        match open {
-            Some(Open { folder, seam, .. }) => {
-                Self { in_blocks, ..Self::push(done, folder.complete(), seam) }
-            }
-            None => Self { done, open, in_blocks },
+    fn close(&mut self) {
+        if let Some(Open { folder, seam, .. }) = self.open.take() {
+            self.push(folder.complete(), seam);
         }
     }
 }
@@ -251,16 +237,14 @@ impl<P: Producer, C: Consumer<P::Item>> Piece for Part<P, C> {
     }
 
     #[inline]
-    fn give_up(state: Self::State, rest: Self::Rest) -> Self::State {
+    fn give_up(state: &mut Self::State, rest: Self::Rest) {
         let Rest { producer, consumer, .. } = rest;
-        let mut state = state.without_slow(producer);
-        if state.open.is_some() || state.done.is_some() {
-            return state.without_slow(consumer);
+        drop(producer);
+        if state.open.is_none() && state.done.is_none() {
+            // Its result has no items, but there must be one.
+            let folder = consumer.into_folder();
+            state.open = Some(Open { folder, room: 0, seam: None });
         }
-        // Its result has no items, but there must be one.
-        let folder = consumer.into_folder();
-        state.open = Some(Open { folder, room: 0, seam: None });
-        state
     }
 
     #[inline]
@@ -269,11 +253,7 @@ impl<P: Producer, C: Consumer<P::Item>> Piece for Part<P, C> {
     }
 
     #[inline]
-    fn work(
-        mut state: Self::State,
-        rest: Self::Rest,
-        mut count: usize,
-    ) -> (Self::State, Option<Self::Rest>) {
+    fn work(state: &mut Self::State, rest: Self::Rest, mut count: usize) -> Option<Self::Rest> {
         let Rest { span, producer, mut consumer } = rest;
         if let Some(open) = &mut state.open {
             let room = span.most_for(open.room);
@@ -284,20 +264,19 @@ impl<P: Producer, C: Consumer<P::Item>> Piece for Part<P, C> {
                     state.in_blocks = true;
                     count = span.anew_slow(count);
                 }
-                state = state.close();
+                state.close();
             }
         }
         let room_anew = span.most_for(span.max).saturating_sub(count);
-        let State { done, open, in_blocks } = state;
         let is_last = count == span.len;
-        let (open, consumer) = match open {
+        let (open, consumer) = match state.open.take() {
             Some(open) => (open, (!is_last).then_some(consumer)),
             None if is_last || consumer.full() => {
                 let is_full = consumer.full();
                 let open = Open { folder: consumer.into_folder(), room: room_anew, seam: None };
                 if is_full {
-                    let state = State { done, open: Some(open), in_blocks };
-                    return (state.without_slow(producer), None);
+                    state.open = Some(open);
+                    return None;
                 }
                 (open, None)
             }
@@ -317,7 +296,8 @@ impl<P: Producer, C: Consumer<P::Item>> Piece for Part<P, C> {
         };
         let Open { folder, room, seam } = open;
         let folder = now.fold_with(folder);
-        (State { done, open: Some(Open { folder, room, seam }), in_blocks }, later)
+        state.open = Some(Open { folder, room, seam });
+        later
     }
 
     #[inline]
@@ -332,26 +312,29 @@ impl<P: Producer, C: Consumer<P::Item>> Piece for Part<P, C> {
     }
 
     #[inline]
-    fn go_on(mut state: Self::State, seam: C::Reducer) -> Self::State {
+    fn go_on(state: &mut Self::State, seam: C::Reducer) {
         match (&mut state.open, &mut state.done) {
             (Some(open), _) => open.seam = Some(seam),
             (None, Some(done)) => done.seam = Some(seam),
             (None, None) => {}
         }
-        state
     }
 
     #[inline]
-    fn append(state: Self::State, seam: C::Reducer, output: C::Result) -> Self::State {
+    fn append(state: &mut Self::State, seam: C::Reducer, output: C::Result) {
         // Another worker's result is held while the folder completes.
         let output = Held::new(output);
-        let state = Self::go_on(state.close(), seam);
-        State::push(state.done, output.release(), None)
+        state.close();
+        Self::go_on(state, seam);
+        state.push(output.release(), None);
+        // The next consumer is another one.
+        state.in_blocks = false;
     }
 
     #[inline]
-    fn end(state: Self::State) -> C::Result {
-        match state.close().done {
+    fn end(mut state: Self::State) -> C::Result {
+        state.close();
+        match state.done {
             Some(Done { result, seam }) => {
                 drop(seam);
                 result.release()

@@ -3,6 +3,8 @@
 use super::Grain;
 use super::lazy::{Lazy, Piece};
 use crate::unwind::Held;
+use sateen_base::abort_with;
+use sateen_base::unwind::Replaced;
 use std::marker::PhantomData;
 use std::ops::Range;
 
@@ -31,8 +33,7 @@ struct Folding<'f, R, I, F, C>(PhantomData<(Rest<'f, R, I, F, C>, R)>);
 
 /// What the indices so far have made.
 struct Folded<'f, R, C> {
-    /// Held wherever other code of the user's runs meanwhile.
-    acc: Held<R>,
+    acc: Replaced<R>,
     combine: &'f C,
 }
 
@@ -51,7 +52,7 @@ where
     #[inline]
     fn begin(rest: &Self::Rest) -> Self::State {
         let Functions { identity, combine, .. } = rest.functions;
-        Folded { acc: Held::new(identity()), combine }
+        Folded { acc: Replaced::new(identity()), combine }
     }
 
     #[inline]
@@ -60,17 +61,12 @@ where
     }
 
     #[inline]
-    fn work(
-        state: Self::State,
-        mut rest: Self::Rest,
-        count: usize,
-    ) -> (Self::State, Option<Self::Rest>) {
-        let Folded { acc, combine } = state;
+    fn work(state: &mut Self::State, mut rest: Self::Rest, count: usize) -> Option<Self::Rest> {
         let Range { start, end } = rest.range;
         let next = start + count;
-        let acc = (rest.functions.fold)(acc.release(), start..next);
+        state.acc.by(|acc| (rest.functions.fold)(acc, start..next));
         rest.range = next..end;
-        (Folded { acc: Held::new(acc), combine }, (next < end).then_some(rest))
+        (next < end).then_some(rest)
     }
 
     #[inline]
@@ -82,24 +78,24 @@ where
     }
 
     #[inline]
-    fn give_up(state: Self::State, _rest: Self::Rest) -> Self::State {
-        state
-    }
+    fn give_up(_state: &mut Self::State, _rest: Self::Rest) {}
 
     #[inline]
-    fn go_on(state: Self::State, (): ()) -> Self::State {
-        state
-    }
+    fn go_on(_state: &mut Self::State, (): ()) {}
 
     #[inline]
-    fn append(state: Self::State, (): (), output: R) -> Self::State {
-        let Folded { acc, combine } = state;
-        Folded { acc: Held::new(combine(acc.release(), output)), combine }
+    fn append(state: &mut Self::State, (): (), output: R) {
+        let combine = state.combine;
+        let output = Held::new(output);
+        state.acc.by(|acc| combine(acc, output.release()));
     }
 
     #[inline]
     fn end(state: Self::State) -> R {
-        state.acc.release()
+        match state.acc.release() {
+            Some(acc) => acc,
+            None => abort_with("a loop goes on after a panic"),
+        }
     }
 }
 

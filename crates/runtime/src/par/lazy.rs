@@ -7,7 +7,7 @@ use crate::global;
 use crate::join::join_distant;
 use crate::join_stack::JoinStack;
 use crate::task::in_branch;
-use crate::unwind::discard;
+use crate::unwind::{Held, discard};
 use crate::worker::Owner;
 use sateen_base::abort_with;
 use sateen_base::prim::time::Duration;
@@ -54,7 +54,7 @@ pub trait Piece {
     }
 
     /// Ends a part of which no more is wanted.
-    fn give_up(state: Self::State, rest: Self::Rest) -> Self::State;
+    fn give_up(state: &mut Self::State, rest: Self::Rest);
 
     /// How many iterations to do next, if `chunk` take as long as a chunk should: 1 or more,
     /// unless none are left.
@@ -65,20 +65,16 @@ pub trait Piece {
 
     /// Does `count` iterations, which is at most what is left. Returns what is left then, unless
     /// that is nothing, or is not wanted.
-    fn work(
-        state: Self::State,
-        rest: Self::Rest,
-        count: usize,
-    ) -> (Self::State, Option<Self::Rest>);
+    fn work(state: &mut Self::State, rest: Self::Rest, count: usize) -> Option<Self::Rest>;
 
     /// Splits a part of at least two iterations in the middle.
     fn halve(rest: Self::Rest) -> (Self::Rest, Self::Seam, Self::Rest);
 
     /// Prepares a state that has done the first half for the second.
-    fn go_on(state: Self::State, seam: Self::Seam) -> Self::State;
+    fn go_on(state: &mut Self::State, seam: Self::Seam);
 
     /// Adds what another worker has made of the second half.
-    fn append(state: Self::State, seam: Self::Seam, output: Self::Output) -> Self::State;
+    fn append(state: &mut Self::State, seam: Self::Seam, output: Self::Output);
 
     /// What the state has made, after all its parts.
     fn end(state: Self::State) -> Self::Output;
@@ -100,23 +96,26 @@ struct Offered<'l, P: Piece> {
 }
 
 impl<P: Piece> Offered<'_, P> {
+    /// Works the half off.
+    fn run(&mut self) {
+        if let Some(Half::Left(rest)) = self.half.take() {
+            self.half = Some(Half::Taken(self.lazy.run_on::<P>(join_stack(), rest)));
+        }
+    }
+
     /// Works the half off, on its thief's thread.
     ///
     /// # Safety
     /// `this` points to an `Offered<P>` that nobody else uses until this returns.
-    unsafe fn run(this: *mut ()) {
+    unsafe fn run_stolen(this: *mut ()) {
         // SAFETY: by contract.
-        let this = unsafe { &mut *this.cast::<Self>() };
-        if let Some(Half::Left(rest)) = this.half.take() {
-            this.half = Some(Half::Taken(this.lazy.run_on::<P>(join_stack(), rest)));
-        }
+        unsafe { &mut *this.cast::<Self>() }.run();
     }
 
-    /// A half has panicked: drops what the other has made.
+    /// A half has panicked: drops what the thief has made.
     #[cold]
     #[inline(never)]
-    fn unwind(self, made: Option<P::State>, panic: Option<Box<dyn Any + Send>>) -> ! {
-        discard(made);
+    fn unwind(self, panic: Option<Box<dyn Any + Send>>) -> ! {
         discard(self.half);
         match panic {
             Some(panic) => resume_unwind(panic),
@@ -157,7 +156,7 @@ impl Lazy {
     #[inline]
     pub fn run<P: Piece>(mut self, rest: P::Rest) -> P::Output {
         let Some(stack) = join_stack() else { return self.run_outside::<P>(rest) };
-        let site = Site::of(Offered::<P>::run);
+        let site = Site::of(Offered::<P>::run_stolen);
         let known = self.recall(site, P::left(&rest));
         let output = self.run_on::<P>(Some(stack), rest);
         self.remember(site, known);
@@ -188,23 +187,19 @@ impl Lazy {
     #[inline(never)]
     fn run_outside<P: Piece>(&self, rest: P::Rest) -> P::Output {
         let is_long = P::left(&rest) >= self.floor.saturating_mul(2);
-        let (mut rest, mut output) = (Some(rest), None);
-        let mut run = || {
-            if let Some(rest) = rest.take() {
-                output = Some(self.run_on::<P>(join_stack(), rest));
-            }
+        let mut all = Offered::<P> { lazy: self, half: Some(Half::Left(rest)) };
+        global::run(is_long, &mut || all.run());
+        let Some(Half::Taken(output)) = all.half else {
+            abort_with("a loop from outside did not run");
         };
-        global::run(is_long, &mut run);
-        match output {
-            Some(output) => output,
-            None => abort_with("a loop from outside did not run"),
-        }
+        output
     }
 
     fn run_on<P: Piece>(&self, stack: Option<&JoinStack>, rest: P::Rest) -> P::Output {
         in_branch(|| {
-            let state = P::begin(&rest);
-            P::end(self.work_off::<P>(stack, state, rest))
+            let mut state = Held::new(P::begin(&rest));
+            self.work_off::<P>(stack, &mut state, rest);
+            P::end(state.release())
         })
     }
 
@@ -219,13 +214,13 @@ impl Lazy {
     fn work_off<P: Piece>(
         &self,
         stack: Option<&JoinStack>,
-        mut state: P::State,
+        state: &mut P::State,
         mut rest: P::Rest,
-    ) -> P::State {
+    ) {
         let (mut chunk, mut least) = self.sizes();
         let mut before = tsc::now();
         loop {
-            if P::is_full(&state, &rest) {
+            if P::is_full(state, &rest) {
                 return P::give_up(state, rest);
             }
             if let Some(stack) = stack
@@ -233,22 +228,21 @@ impl Lazy {
                 && !on_offer(stack)
             {
                 let (a, seam, b) = P::halve(rest);
-                let (made, half) = self.offer::<P>(stack, state, a, b);
-                match half {
-                    Half::Taken(output) => return P::append(made, seam, output),
-                    Half::Left(b) => (state, rest) = (P::go_on(made, seam), b),
+                match self.offer::<P>(stack, state, a, b) {
+                    Half::Taken(output) => return P::append(state, seam, output),
+                    Half::Left(b) => {
+                        P::go_on(state, seam);
+                        rest = b;
+                    }
                 }
                 (chunk, least) = self.sizes();
                 before = tsc::now();
                 continue;
             }
-            let count = P::portion(&state, &rest, chunk);
+            let count = P::portion(state, &rest, chunk);
             rest = match P::work(state, rest, count) {
-                (state, None) => return state,
-                (now, Some(rest)) => {
-                    state = now;
-                    rest
-                }
+                None => return,
+                Some(rest) => rest,
             };
             // A much shorter portion tells nothing about chunks.
             if self.grain == Grain::Auto && count > chunk / 2 {
@@ -264,25 +258,26 @@ impl Lazy {
     fn offer<P: Piece>(
         &self,
         stack: &JoinStack,
-        state: P::State,
+        state: &mut P::State,
         a: P::Rest,
         b: P::Rest,
-    ) -> (P::State, Half<P>) {
+    ) -> Half<P> {
         let mut offered = Offered::<P> { lazy: self, half: Some(Half::Left(b)) };
-        let (mut first, mut made) = (Some((state, a)), None);
+        let mut first = Some(a);
         let mut here = || {
-            if let Some((state, a)) = first.take() {
+            if let Some(a) = first.take() {
                 let stack = this_fiber().has_half_left().then_some(stack);
-                made = Some(self.work_off::<P>(stack, state, a));
+                self.work_off::<P>(stack, state, a);
             }
         };
         // SAFETY: the running fiber's stack. This frame does not use `offered` meanwhile. Another
         // thread may: a rest and an output may be sent, and this is shared.
-        let panic =
-            unsafe { join_distant(stack, &mut here, Offered::<P>::run, (&raw mut offered).cast()) };
-        match (panic, made, offered.half) {
-            (None, Some(made), Some(half)) => (made, half),
-            (panic, made, half) => Offered { lazy: self, half }.unwind(made, panic),
+        let panic = unsafe {
+            join_distant(stack, &mut here, Offered::<P>::run_stolen, (&raw mut offered).cast())
+        };
+        match (panic, offered.half) {
+            (None, Some(half)) => half,
+            (panic, half) => Offered { lazy: self, half }.unwind(panic),
         }
     }
 
