@@ -201,6 +201,21 @@ fn an_item_handed_to_a_dropped_future_goes_to_the_next() {
     assert_eq!((rx.try_recv(), rx.try_recv()), (Ok(1), Err(TryRecvError::Disconnected)));
 }
 
+/// Others do not wait for what a future may do with its item. It is there for all that ask again.
+#[test]
+fn an_item_that_a_future_leaves_may_come_after_a_disconnection() {
+    let (tx, rx) = bounded(0);
+    let (other, mut cx) = (rx.clone(), Context::from_waker(Waker::noop()));
+    {
+        let mut future = pin!(rx.recv_async());
+        assert!(future.as_mut().poll(&mut cx).is_pending());
+        tx.try_send(1).unwrap();
+        drop(tx);
+        assert_eq!(other.recv(), Err(RecvError));
+    }
+    assert_eq!((other.recv(), other.recv()), (Ok(1), Err(RecvError)));
+}
+
 #[test]
 fn a_dropped_send_has_sent_nothing() {
     for capacity in [0, 1] {

@@ -202,6 +202,10 @@ pub struct SendFuture<'a, T>(Send<'a, T>);
 
 /// The future of [`Receiver::recv_async`]. Dropped before it is ready, it has received no item: the
 /// one that it was woken for goes to another receiver.
+///
+/// In a channel of capacity 0 it may have been handed the last item when the last sender is gone.
+/// Others do not wait for it then, and are told of the disconnection. If it is dropped, the item is
+/// there for a receiver that asks again.
 #[must_use = "futures do nothing unless polled"]
 pub struct RecvFuture<'a, T>(Receive<'a, T>);
 
