@@ -88,7 +88,7 @@ enum Half<P: Piece> {
     Taken(P::Output),
 }
 
-/// The half on offer, in its owner's frame.
+/// The half on offer, in its owner's frame; or all of a loop that waits for a runtime.
 struct Offered<'l, P: Piece> {
     lazy: &'l Lazy,
     /// `None` while a thief works it off, and after its panic.
@@ -207,7 +207,8 @@ impl Lazy {
     ///
     /// While a half is on offer, the other is worked off in a frame above this one, which may halve
     /// it again. If nobody takes the half on offer, this frame goes on with it, and with the same
-    /// state. So frames and states are as many as offers were taken, and not as many as there were.
+    /// state. So frames are as many as offers were taken, and not as many as there were.
+    ///
     /// If thieves take each half, they are as many as there were after all. So a frame works
     /// without a stack if half of the fiber's room is used: a chunk takes more of it than a level
     /// does, and in a debug build both take many KiB.
