@@ -1,15 +1,12 @@
 //! With how many iterations a loop begins: one, or more if the last loop from its place was quick.
 
-mod common;
-
-use common::with_runtime;
-use sateen_runtime::Grain;
 use sateen_runtime::iter::{Lazy, Piece};
+use sateen_runtime::{Grain, Runtime};
 use std::cell::RefCell;
 use std::time::{Duration, Instant};
 
 thread_local! {
-    /// How many iterations each chunk had. The runtime has one worker.
+    /// How many iterations each chunk had. The runtime has one thread.
     static CHUNKS: RefCell<Vec<usize>> = const { RefCell::new(Vec::new()) };
 }
 
@@ -48,6 +45,11 @@ impl Piece for Timed {
     fn end((): ()) {}
 }
 
+fn on_one_thread(f: impl FnOnce() + Send) {
+    let runtime = Runtime::builder().workers(1).substitutes(0).build().expect("a runtime");
+    runtime.install(f);
+}
+
 /// Runs a loop. Returns its first chunk.
 fn first_chunk(grain: Grain, iterations: usize, each: Duration) -> usize {
     CHUNKS.take();
@@ -65,47 +67,39 @@ fn be_quick(wanted: usize) {
 
 #[test]
 fn a_loop_after_quick_ones_begins_with_eight() {
-    with_runtime(1, |rt| {
-        rt.install(|| {
-            assert_eq!(first_chunk(Grain::Auto, 1000, Duration::ZERO), 1);
-            be_quick(8);
-        });
+    on_one_thread(|| {
+        assert_eq!(first_chunk(Grain::Auto, 1000, Duration::ZERO), 1);
+        be_quick(8);
     });
 }
 
 #[test]
 fn a_loop_after_a_slow_one_begins_with_one() {
     const SLOW: Duration = Duration::from_micros(20);
-    with_runtime(1, |rt| {
-        rt.install(|| {
-            be_quick(8);
-            let first = first_chunk(Grain::Auto, 100, SLOW);
-            assert!(first <= 8, "{first} slow iterations");
-            assert_eq!(first_chunk(Grain::Auto, 100, SLOW), 1);
-        });
+    on_one_thread(|| {
+        be_quick(8);
+        let first = first_chunk(Grain::Auto, 100, SLOW);
+        assert!(first <= 8, "{first} slow iterations");
+        assert_eq!(first_chunk(Grain::Auto, 100, SLOW), 1);
     });
 }
 
 /// This one may be slow, and nobody can take part of a chunk.
 #[test]
 fn a_first_chunk_is_at_most_an_eighth() {
-    with_runtime(1, |rt| {
-        rt.install(|| {
-            for iterations in 1..100 {
-                be_quick(8);
-                let first = first_chunk(Grain::Auto, iterations, Duration::ZERO);
-                assert!(first <= iterations.div_ceil(8), "{first} of {iterations}");
-            }
-        });
+    on_one_thread(|| {
+        for iterations in 1..100 {
+            be_quick(8);
+            let first = first_chunk(Grain::Auto, iterations, Duration::ZERO);
+            assert!(first <= iterations.div_ceil(8), "{first} of {iterations}");
+        }
     });
 }
 
 #[test]
 fn a_grain_is_kept() {
-    with_runtime(1, |rt| {
-        rt.install(|| {
-            be_quick(8);
-            assert_eq!(first_chunk(Grain::Fixed(3), 1000, Duration::ZERO), 3);
-        });
+    on_one_thread(|| {
+        be_quick(8);
+        assert_eq!(first_chunk(Grain::Fixed(3), 1000, Duration::ZERO), 3);
     });
 }

@@ -115,6 +115,8 @@ struct Plan {
     enough: u64,
     /// The owner's first item waits until a thief has begun.
     meets: bool,
+    /// The destructor of a state that the loop itself holds panics in an unwinding, too.
+    bold: bool,
     /// The thief's first item waits until the task is cancelled, which happens once it has begun.
     waits_for_end: bool,
     token: CancelToken,
@@ -135,6 +137,7 @@ impl Plan {
             strikes,
             enough: u64::MAX,
             meets: false,
+            bold: false,
             waits_for_end: false,
             token: CancelToken::new(),
             owner: OnceLock::new(),
@@ -174,7 +177,8 @@ impl Plan {
     fn act(&self, strike: &Strike) {
         match strike.act {
             // A second panic would end the process, by the rules of the language.
-            Act::Panic | Act::EvilPayload if thread::panicking() => {}
+            Act::Panic | Act::EvilPayload
+                if thread::panicking() && !(self.bold && strike.moment == Moment::DropState) => {}
             Act::Panic => panic_any((strike.side, strike.moment)),
             Act::EvilPayload => panic_any(Evil),
             Act::Cancel => self.token.cancel(),
@@ -408,6 +412,8 @@ fn the_right_panic_goes_on() {
         [(Owner, Work, Panic), (Owner, DropOutput, Panic)],
         [(Owner, Work, Panic), (Owner, DropOutput, EvilPayload)],
         [(Thief, Work, Panic), (Owner, DropState, Panic)],
+        [(Owner, Work, Panic), (Owner, DropState, Panic)],
+        [(Owner, Work, Panic), (Owner, DropState, EvilPayload)],
         [(Thief, Work, Panic), (Owner, DropItem, EvilPayload)],
         [(Thief, End, Panic), (Owner, DropState, EvilPayload)],
     ];
@@ -417,7 +423,7 @@ fn the_right_panic_goes_on() {
                 let strike = |(side, moment, act)| Strike { moment, call: 0, side, act };
                 // Each half is one item.
                 let mut plan = Plan::new(2, pair.map(strike).to_vec());
-                plan.meets = true;
+                (plan.meets, plan.bold) = (true, true);
                 let Err(JoinError::Panicked(payload)) = run(rt, plan) else {
                     panic!("no panic: {pair:?}")
                 };
