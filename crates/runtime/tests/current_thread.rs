@@ -207,6 +207,19 @@ fn a_poll_keeps_to_its_budget_and_tells_of_timers() {
 }
 
 #[test]
+fn a_poll_ends_beside_a_task_that_yields_for_ever() {
+    let runtime = here();
+    let task = runtime.spawn_local(|| -> () {
+        loop {
+            yield_now();
+        }
+    });
+    assert!(runtime.poll(Duration::ZERO).ready);
+    task.cancel();
+    assert!(matches!(runtime.run_until(task), Err(JoinError::Cancelled)));
+}
+
+#[test]
 fn panics_leave_as_they_would() {
     let runtime = here();
     let caught = catch_unwind(AssertUnwindSafe(|| runtime.run(|| panic!("inside"))));

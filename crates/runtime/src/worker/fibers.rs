@@ -68,7 +68,8 @@ impl Owner {
     }
 
     /// Lets another fiber or one piece of new work have the worker. The caller goes on after the
-    /// fibers that can go on now. Returns at once if there is nothing else to run.
+    /// fibers that can go on now. Returns at once if there is nothing else to run, except to the
+    /// root of a runtime that is the thread.
     #[inline(always)]
     pub(crate) fn yield_now(&self, fiber: &Fiber) {
         if fiber.keeps_thread() {
@@ -85,6 +86,8 @@ impl Owner {
         if self.ready_len() == 0 {
             match self.pop(Pop::Any).or_else(|| self.shared().take_injected()) {
                 Some(entry) => self.set_next(entry),
+                // A thread that runs its tasks now and then gets its turn all the same.
+                None if self.shared().pumped => {}
                 None => return,
             }
         }
