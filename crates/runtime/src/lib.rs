@@ -132,6 +132,8 @@ mod shutdown;
 #[cfg(not(loom))]
 mod spans;
 #[cfg(not(loom))]
+mod spawner;
+#[cfg(not(loom))]
 mod stack;
 #[cfg(not(loom))]
 mod standoff;
@@ -187,7 +189,7 @@ pub use {
     blocking::blocking,
     build_error::BuildError,
     builder::{Builder, MAX_WORKERS},
-    current_thread::{CurrentThread, Polled, Spawner, spawn_local},
+    current_thread::{CurrentThread, Polled, spawn_local},
     fiber::{fiber_number, stack_used},
     fork::fork,
     join::join,
@@ -200,6 +202,7 @@ pub use {
     runtime::{Runtime, current_num_threads, worker_index},
     scope::{Scope, scope},
     shutdown::{RemainingFiber, ShutdownError, WhyRemaining},
+    spawner::Spawner,
     stack::{PooledStacks, Stack, StackAllocator, StackGuard},
     task::{
         CancelToken, Cancelled, CurrentTask, FiberLocal, FiberLocalError, JoinError, JoinHandle,

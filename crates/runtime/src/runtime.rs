@@ -3,7 +3,6 @@
 use crate::build_error::BuildError;
 use crate::builder::Builder;
 use crate::context;
-use crate::current_thread::Spawner;
 use crate::entry::Entry;
 use crate::fiber::Fiber;
 use crate::forked;
@@ -13,6 +12,7 @@ use crate::join_stack::Job;
 use crate::metrics::Metrics;
 use crate::outside_spin;
 use crate::shared::{Refused, Shared};
+use crate::spawner::Spawner;
 use crate::task::{JoinHandle, Running, Spawn, interrupted_after};
 use crate::unwind::{discard, run_and_discard};
 use sateen_base::os::{self, PerProcess};
