@@ -15,10 +15,12 @@ use crate::metrics::{Doing, Metrics};
 use crate::panic_count::Hidden;
 use crate::root;
 use crate::shared::Shared;
+use crate::shutdown::GRACE;
 use crate::spawner::Spawner;
 use crate::starve::STUCK_NAPS;
 use crate::task::{self, Birth, Header, JoinHandle};
 use crate::trace;
+use crate::unwind::CAN_UNWIND;
 use crate::worker::{Owner, Push};
 use sateen_base::AbortGuard;
 use sateen_base::os::{self, SignalStack, ThreadEnd};
@@ -29,6 +31,9 @@ use std::future::IntoFuture;
 use std::marker::PhantomData;
 use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
 use std::ptr::NonNull;
+
+/// How many turns the tasks have for certain, when the drop cannot unwind them.
+const LAST_TURNS: u32 = 1 << 16;
 
 /// A runtime that is the calling thread. Tasks take turns on it while the thread calls
 /// [`run`](CurrentThread::run), [`poll`](CurrentThread::poll) or one of their siblings; in between
@@ -43,6 +48,10 @@ use std::ptr::NonNull;
 /// A drop drops the tasks that have not started; it cancels the tasks that wait and lets them
 /// unwind. A task that still waits then, such as one that may not be interrupted or a spawned
 /// future, is leaked. [`CurrentThread::shutdown`] waits for all.
+///
+/// In a program that is built with `panic = "abort"` nothing unwinds. Tasks that can go on have at
+/// least 250 ms to end by themselves. What has not ended then is leaked, and its handles never give
+/// a result.
 ///
 /// While the thread's thread-locals are destroyed no task goes on, for it may wait within one that
 /// is gone. A runtime that is dropped then, as it may be when it lies in a thread-local itself,
@@ -362,12 +371,16 @@ impl CurrentThread {
 
     /// Ends all tasks that can be ended.
     fn end_tasks(&self) {
+        // What nothing unwinds may give way for ever. The turns are for those that end by
+        // themselves, on a machine that is busy meanwhile.
+        let (mut turns, end) = (LAST_TURNS, Instant::now() + GRACE);
         loop {
             self.cancel_started();
             let mut ran = false;
             self.pump(|| {
                 root::cancel_queued(self.worker());
-                let over = !self.can_go_on();
+                turns = turns.saturating_sub(u32::from(!CAN_UNWIND));
+                let over = !self.can_go_on() || (turns == 0 && Instant::now() >= end);
                 ran |= !over;
                 over
             });

@@ -35,6 +35,7 @@
 //! need a new stack.
 
 use crate::announce::{self, Announced};
+use crate::unwind::CAN_UNWIND;
 use corosensei::stack::DefaultStack;
 use corosensei::{Coroutine, CoroutineResult, Yielder};
 use sateen_base::os::PerProcess;
@@ -251,7 +252,9 @@ impl Hidden {
     #[inline]
     pub(crate) fn take() -> Self {
         let mut hidden = Self(0);
-        if thread::panicking() {
+        // Else it is a panic hook that waits, and to raise a panic would end the process before the
+        // hook has told of its own.
+        if CAN_UNWIND && thread::panicking() {
             hidden.take_slow();
         }
         hidden

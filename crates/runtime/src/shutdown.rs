@@ -11,7 +11,7 @@ use sateen_sync::park;
 use std::fmt;
 
 /// How long after the last sign of progress cancelled tasks are given up.
-const GRACE: Duration = Duration::from_millis(250);
+pub(crate) const GRACE: Duration = Duration::from_millis(250);
 /// The same while unstarted tasks are still to be refused.
 const GRACE_QUEUED: Duration = Duration::from_secs(1);
 /// The same once none is left. Then only threads have to end, which takes long on a busy machine.
@@ -70,7 +70,8 @@ pub enum WhyRemaining {
     Nested,
     /// It is no task: a caller outside waits for its result.
     NoTask,
-    /// It waits again although it was cancelled: it caught the unwinding, or was unwinding already.
+    /// It waits again although it was cancelled: it caught the unwinding, or was unwinding already,
+    /// or nothing unwinds in this program.
     Resists,
 }
 
@@ -152,7 +153,9 @@ impl Runtime {
     /// their workers, and dropping the runtime does not wait for them. Once no task is left,
     /// threads have 5 s to end. A task of another runtime that calls this is suspended.
     ///
-    /// Tasks that have not started when the time is up never do, and futures are dropped.
+    /// Tasks that have not started when the time is up never do, and futures are dropped. In a
+    /// program that is built with `panic = "abort"` only these end: the others run on, and those
+    /// that take longer are given up.
     ///
     /// # Errors
     /// [`ShutdownError`]; it names what remains, and why.

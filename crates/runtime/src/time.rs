@@ -48,6 +48,9 @@ impl Limit {
 /// taken is waited for. On a thread outside of tasks `f` runs on the global runtime; if that is
 /// shut down, `f` runs here and without a limit.
 ///
+/// In a program that is built with `panic = "abort"` nothing unwinds: `f` runs on to its end, and
+/// its value is the result. ([`check_cancelled`](crate::check_cancelled) tells it of the limit.)
+///
 /// For futures there is [`timeout_async`](crate::timeout_async), for spawned tasks
 /// [`JoinHandle::join_timeout`](crate::JoinHandle::join_timeout).
 ///

@@ -7,7 +7,10 @@ use crate::fiber::Fiber;
 use crate::flag::Flag;
 use crate::latch::Waiter;
 use crate::live::LiveFutures;
+use crate::unwind::CAN_UNWIND;
 use sateen_base::SpinLock;
+use sateen_base::os;
+use sateen_base::prim::{AtomicBool, Ordering};
 use sateen_base::unwind::FirstPanic;
 pub use sateen_sync::park::Cancelled;
 use std::panic::resume_unwind;
@@ -19,7 +22,8 @@ pub(super) fn is_cancelled() -> bool {
     context::fiber().is_some_and(Fiber::is_cancelled)
 }
 
-/// A cancellation point for loops that never block.
+/// A cancellation point for loops that never block. In a program that is built with
+/// `panic = "abort"` it is the only one: waits go on there.
 ///
 /// # Errors
 /// [`Cancelled`], if the calling task has been cancelled: pass it on by `?`, or end in another way.
@@ -40,13 +44,29 @@ pub fn check_cancelled() -> Result<(), Cancelled> {
     if is_cancelled() { Err(Cancelled) } else { Ok(()) }
 }
 
-/// Unwinds with [`Cancelled`].
+/// Unwinds with [`Cancelled`]. Returns where nothing can unwind: then the caller runs on.
 #[cold]
-pub(crate) fn unwind() -> ! {
-    resume_unwind(Box::new(Cancelled))
+pub(crate) fn unwind() {
+    if CAN_UNWIND {
+        resume_unwind(Box::new(Cancelled));
+    }
+    say_that_tasks_run_on();
 }
 
-/// Cancels any number of tasks at once, and those of its child tokens.
+/// Says once on stderr what becomes of a task that would have unwound.
+fn say_that_tasks_run_on() {
+    static SAID: AtomicBool = AtomicBool::new(false);
+    // Ordering: Relaxed, a flag that guards no data.
+    if !SAID.load(Ordering::Relaxed) && !SAID.swap(true, Ordering::Relaxed) {
+        os::say(format_args!(
+            "this program is built with panic = \"abort\": what is cancelled, or runs out of time, \
+             is not unwound but runs on to its end (see the guide, panic_abort)"
+        ));
+    }
+}
+
+/// Cancels any number of tasks at once, and those of its child tokens, as
+/// [`JoinHandle::cancel`](crate::JoinHandle::cancel) does.
 ///
 /// A task gets its token when it is spawned ([`Spawn::token`](super::Spawn::token)). A clone is
 /// another handle of the same token.

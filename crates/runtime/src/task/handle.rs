@@ -21,7 +21,7 @@ use std::task::{Context, Poll, Waker};
 /// Why a task gave no result.
 #[non_exhaustive]
 pub enum JoinError {
-    /// The task panicked, with this payload.
+    /// The task panicked, with this payload. (With `panic = "abort"` a panic ends the process.)
     Panicked(Box<dyn Any + Send + 'static>),
     /// The runtime had been shut down: it never accepted the task, and dropped the closure.
     ShutDown,
@@ -181,6 +181,10 @@ impl<T> JoinHandle<T> {
     /// a wait, a yield or another cancellation point, unwinds from there with
     /// [`Cancelled`](super::Cancelled), on its own worker. The handle then gives
     /// [`JoinError::Cancelled`]. A task that never waits runs to its end.
+    ///
+    /// In a program that is built with `panic = "abort"` nothing unwinds, and a task that has
+    /// started runs on to its end ([`check_cancelled`](crate::check_cancelled) tells it). The
+    /// guide's page `panic_abort` has a table.
     ///
     /// These are no cancellation points:
     ///
