@@ -52,6 +52,8 @@
 //!   that.
 //! * **A task has 192 KiB of stack.** [`Builder::stack_size`] and [`Spawn::stack_size`] set other
 //!   sizes.
+//! * **With `panic = "abort"` nothing unwinds:** a cancelled task runs on to its end. See [the
+//!   guide](guide::panic_abort).
 //! * **Memory safety has one exception, in two forms:** two uses of thread-locals in tasks that
 //!   wait. See [blocking](guide::blocking#thread-locals).
 //!

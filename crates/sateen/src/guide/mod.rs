@@ -15,6 +15,7 @@
 //! | [`tuning`] | settings, and what a runtime says of itself |
 //! | [`see_it_run`] | metrics, a view from outside, traces, and log lines with their tasks |
 //! | [`corner_cases`] | waits while unwinding, wakers of your own, `fork` |
+//! | [`panic_abort`] | cancelling in a program with `panic = "abort"` |
 
 #[doc = include_str!("start.md")]
 pub mod start {}
@@ -52,3 +53,6 @@ pub mod see_it_run {}
 
 #[doc = include_str!("corner_cases.md")]
 pub mod corner_cases {}
+
+#[doc = include_str!("panic_abort.md")]
+pub mod panic_abort {}
