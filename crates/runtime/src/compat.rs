@@ -20,7 +20,7 @@ pub use scope::RawScope;
 pub use yields::{has_local_work, run_other};
 
 use crate::builder::Builder;
-use crate::context::{self, Context};
+use crate::context;
 use crate::frames;
 use crate::join::join_on;
 use crate::join_stack::Job;
@@ -45,13 +45,9 @@ where
     RA: Send,
     RB: Send,
 {
-    let stack = context::with(Context::stack);
-    if stack.is_null() {
-        return outside(a, b);
-    }
-    // SAFETY: the running fiber's stack. Join stacks live as long as their runtime, and this frame
-    // keeps the fiber on it.
-    unsafe { join_on(&*stack, || a(false), b) }
+    let Some(fiber) = context::fiber() else { return outside(a, b) };
+    // SAFETY: the running fiber's stack.
+    unsafe { join_on(fiber.join_stack(), || a(false), b) }
 }
 
 /// Whether the caller runs on a fiber, so that it may offer branches and wait.

@@ -7,9 +7,10 @@
 //! | both | [`here`] |
 //! | the worker that the thread is, also at its root and in hooks | [`thread_owner`] |
 //!
-//! The fast paths read two words here and nothing else: the request word that a push polls and the
-//! join stack it pushes on. Outside a runtime the request word is a constant that is always raised,
-//! so no path needs a test of its own for "not on a worker".
+//! The fast paths read three words here and nothing else: the request word that a push polls, the
+//! fiber whose join stack it pushes on, and the address that its frame must lie above. Outside a runtime the
+//! request word is a constant that is always raised, and no frame lies above the address. So no
+//! path needs a test of its own for "not on a worker".
 
 use crate::fiber::Fiber;
 use crate::join_stack::JoinStack;
@@ -23,7 +24,8 @@ static OUTSIDE_REQUESTS: AtomicU32 = AtomicU32::new(OUTSIDE);
 /// Per-thread words. All pointers are null outside a runtime.
 pub(crate) struct Context {
     requests: Cell<*const AtomicU32>,
-    stack: Cell<*const JoinStack>,
+    /// Frames below this address start no nested work; see `fresh.rs`.
+    limit: Cell<usize>,
     fiber: Cell<*const Fiber>,
     /// The worker, while a fiber runs on it: at its root, and in its hooks, a worker's thread is
     /// like any other.
@@ -50,7 +52,7 @@ thread_local! {
     static CONTEXT: Context = const {
         Context {
             requests: Cell::new(&raw const OUTSIDE_REQUESTS),
-            stack: Cell::new(std::ptr::null()),
+            limit: Cell::new(usize::MAX),
             fiber: Cell::new(std::ptr::null()),
             owner: Cell::new(std::ptr::null()),
             thread: Cell::new(std::ptr::null()),
@@ -80,6 +82,19 @@ pub(crate) fn this_fiber() -> &'static Fiber {
     }
 }
 
+/// The join stack of the running fiber.
+///
+/// # Safety
+/// The caller is on a fiber, and uses it no longer than its frame stays.
+#[inline(always)]
+pub(crate) unsafe fn stack() -> &'static JoinStack {
+    // (A reference that came out of `with` would be tested for null.)
+    let fiber = with(|c| c.fiber.get());
+    // SAFETY: a fiber runs. Fibers live as long as their runtime, and the caller's frame keeps this
+    // one on its stack.
+    unsafe { &*fiber }.join_stack()
+}
+
 /// The worker that the calling fiber belongs to; none outside of tasks.
 #[inline(always)]
 pub(crate) fn owner() -> Option<&'static Owner> {
@@ -107,10 +122,11 @@ impl Context {
         unsafe { (*self.requests.get()).load(Ordering::Relaxed) }
     }
 
-    /// The join stack of the current fiber; only while [`Context::requests`] lacks [`OUTSIDE`].
+    /// Whether nested work whose branch lies at `frame`, in the caller's frame, has to go elsewhere:
+    /// no fiber runs, or little of its stack is left.
     #[inline(always)]
-    pub(crate) fn stack(&self) -> *const JoinStack {
-        self.stack.get()
+    pub(crate) fn is_beyond(&self, frame: usize) -> bool {
+        frame < self.limit.get()
     }
 
     /// The worker that the running fiber belongs to, if there is one.
@@ -156,14 +172,14 @@ impl Context {
         match fiber {
             Some((owner, fiber)) => {
                 self.requests.set(owner.requests().word());
+                self.limit.set(fiber.record().limit());
                 self.owner.set(owner);
-                self.stack.set(fiber.join_stack());
                 self.fiber.set(fiber);
             }
             None => {
                 self.requests.set(&raw const OUTSIDE_REQUESTS);
+                self.limit.set(usize::MAX);
                 self.owner.set(std::ptr::null());
-                self.stack.set(std::ptr::null());
                 self.fiber.set(std::ptr::null());
             }
         }

@@ -22,7 +22,7 @@
 // Public to the models only.
 #![cfg_attr(not(loom), allow(unreachable_pub))]
 
-use crate::join_stack::Job;
+use crate::join_stack::{Job, SlotRoom};
 use crate::latch::{Latch, Waiter};
 use sateen_base::canary;
 use sateen_base::prim::UnsafeCell;
@@ -38,6 +38,7 @@ pub struct Distant<W> {
     run: unsafe fn(*mut ()),
     data: *mut (),
     panic: UnsafeCell<Option<Box<dyn Any + Send>>>,
+    room: SlotRoom,
 }
 
 impl<W: Waiter> Distant<W> {
@@ -54,6 +55,7 @@ impl<W: Waiter> Distant<W> {
             run,
             data,
             panic: UnsafeCell::new(None),
+            room: SlotRoom::uninit(),
         }
     }
 

@@ -25,7 +25,7 @@ use crate::panic_count::Hidden;
 use crate::park_word::ParkWord;
 use crate::shared::Shared;
 use crate::spans;
-use crate::stack::FiberStack;
+use crate::stack::{FiberStack, StackSize};
 use crate::standoff::Patience;
 use crate::switch::{Back, Main, Switch};
 use crate::task::{Header, Priority, Running, cancel_unwind};
@@ -472,7 +472,7 @@ impl Fiber {
     /// The identity that re-entrant mutexes know; none if nothing runs here.
     fn identity(&self) -> Option<&Identity> {
         // SAFETY: null, or on the stack that the caller stands on.
-        unsafe { self.running.get().as_ref() }.map(|running| &running.identity)
+        unsafe { self.running.get().as_ref() }.map(Running::identity)
     }
 
     /// Whether its waits block the thread: it is in a [`no_suspend`](crate::no_suspend).
@@ -513,6 +513,14 @@ impl Fiber {
             runners.extend(self.shared.fibers_that(|fiber| std::ptr::eq(fiber.task(), task)));
         }
         runners
+    }
+
+    /// Whether a task that asks for `size` bytes of stack is to have one of its own: this one is
+    /// smaller, or so much larger that many blocked tasks would waste address space.
+    pub(crate) fn is_unfit_for(&self, size: usize) -> bool {
+        size > self.stack_size()
+            || (!self.keeps_thread()
+                && StackSize::new(size).is_ok_and(|s| s.coarse().bytes() <= self.stack_size() / 2))
     }
 
     /// Bytes of the stack.

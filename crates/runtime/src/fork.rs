@@ -1,10 +1,10 @@
 //! `fork`: an array of branches, an array of results.
 
 use crate::context::{self, this_fiber};
+use crate::elsewhere::{Elsewhere, elsewhere};
 use crate::fiber::Fiber;
-use crate::global::on_global;
 use crate::help::{self, Under};
-use crate::join_stack::Job;
+use crate::join_stack::{Job, SlotRoom};
 use crate::latch::CountLatch;
 use crate::offer;
 use crate::task::{in_branch, interrupted_after};
@@ -30,6 +30,7 @@ struct Branch<F, R> {
     f: UnsafeCell<ManuallyDrop<F>>,
     /// Written by a thief only; the forker returns its own results directly.
     result: UnsafeCell<MaybeUninit<Result<R, Panic>>>,
+    room: SlotRoom,
 }
 
 // As in `join.rs`.
@@ -117,10 +118,14 @@ where
     F: FnOnce() -> R + Send,
     R: Send,
 {
-    let stack = context::with(context::Context::stack);
-    if stack.is_null() {
-        return fork_outside(fs);
+    let here = 0u8;
+    if context::with(|c| c.is_beyond((&raw const here).addr()))
+        && let Some(place) = elsewhere()
+    {
+        return fork_elsewhere(place, fs);
     }
+    // SAFETY: the frame is not beyond the limit, or nested work runs here: a fiber runs.
+    let stack = unsafe { context::stack() };
     let mut results = Results { values: [const { MaybeUninit::uninit() }; N], filled: 0 };
     if N == 0 {
         return results.finish();
@@ -131,9 +136,8 @@ where
         frame: &raw const frame,
         f: UnsafeCell::new(ManuallyDrop::new(f)),
         result: UnsafeCell::new(MaybeUninit::uninit()),
+        room: SlotRoom::uninit(),
     });
-    // SAFETY: join stacks live as long as their runtime, and this frame keeps the fiber on it.
-    let stack = unsafe { &*stack };
     for branch in branches[1..].iter().rev() {
         let requests = || context::with(context::Context::requests);
         // SAFETY: the running fiber's stack; every push is popped below.
@@ -207,12 +211,12 @@ fn wait_for_stolen(frame: &Frame, own: usize, under: &Under) {
 
 #[cold]
 #[inline(never)]
-fn fork_outside<F, R, const N: usize>(fs: [F; N]) -> [R; N]
+fn fork_elsewhere<F, R, const N: usize>(place: Elsewhere, fs: [F; N]) -> [R; N]
 where
     F: FnOnce() -> R + Send,
     R: Send,
 {
-    on_global(
+    place.run(
         fs,
         (),
         |fs, ()| fork(fs),

@@ -2,10 +2,10 @@
 
 use crate::context::{self, this_fiber};
 use crate::distant::Distant;
+use crate::elsewhere::{Elsewhere, elsewhere};
 use crate::fiber::Fiber;
-use crate::global::on_global;
 use crate::help::{self, Under};
-use crate::join_stack::{Job, JoinStack};
+use crate::join_stack::{Job, JoinStack, SlotRoom};
 use crate::latch::Latch;
 use crate::offer;
 use crate::task::{in_branch, interrupted_after};
@@ -24,6 +24,7 @@ struct Branch<F, R> {
     latch: Latch<Fiber>,
     f: UnsafeCell<ManuallyDrop<F>>,
     result: UnsafeCell<MaybeUninit<Caught<R>>>,
+    room: SlotRoom,
 }
 
 // The join slots lie behind the stack and are not checked for room.
@@ -39,6 +40,7 @@ impl<F: FnOnce(bool) -> R, R> Branch<F, R> {
             latch: Latch::new(),
             f: UnsafeCell::new(ManuallyDrop::new(f)),
             result: UnsafeCell::new(MaybeUninit::uninit()),
+            room: SlotRoom::uninit(),
         }
     }
 
@@ -118,26 +120,42 @@ where
     RA: Send,
     RB: Send,
 {
-    let stack = context::with(context::Context::stack);
-    if stack.is_null() {
-        return join_outside(a, b);
+    let mut branch = MaybeUninit::uninit();
+    if context::with(|c| c.is_beyond((&raw const branch).addr()))
+        && let Some(place) = elsewhere()
+    {
+        return join_elsewhere(place, a, b);
     }
-    // SAFETY: the running fiber's stack. Join stacks live as long as their runtime, and this frame
-    // keeps the fiber on it.
-    unsafe { join_on(&*stack, a, |_| b()) }
+    let branch = branch.write(Branch::new(|_| b()));
+    // SAFETY: the frame is not beyond the limit, or nested work runs here: a fiber runs.
+    unsafe { join_branch(context::stack(), a, branch) }
 }
 
 /// [`join`] on a fiber; `b` is told whether it was stolen.
 ///
 /// # Safety
 /// `stack` is the join stack of the running fiber.
+#[cfg(feature = "compat")]
 #[inline(always)]
 pub(crate) unsafe fn join_on<A, B, RA, RB>(stack: &JoinStack, a: A, b: B) -> (RA, RB)
 where
     A: FnOnce() -> RA,
     B: FnOnce(bool) -> RB,
 {
-    let branch = Branch::new(b);
+    // SAFETY: passed on to the caller.
+    unsafe { join_branch(stack, a, &Branch::new(b)) }
+}
+
+/// Runs `a`, and `branch` if no thief does.
+///
+/// # Safety
+/// `stack` is the join stack of the running fiber. The branch is new, and not used again.
+#[inline(always)]
+unsafe fn join_branch<A, B, RA, RB>(stack: &JoinStack, a: A, branch: &Branch<B, RB>) -> (RA, RB)
+where
+    A: FnOnce() -> RA,
+    B: FnOnce(bool) -> RB,
+{
     // SAFETY: the running fiber's stack; the branch is popped below before its frame goes.
     if unsafe { offer::push(stack, &branch.job, || context::with(context::Context::requests)) } {
         Owner::answer();
@@ -147,7 +165,7 @@ where
     match catch_unwind(AssertUnwindSafe(|| in_branch(a))) {
         Ok(ra) => {
             if !stack.pop() && !Owner::reclaim(stack) {
-                return join_stolen(&branch, ra);
+                return join_stolen(branch, ra);
             }
             // SAFETY: the branch was popped, so this thread owns it.
             let b = unsafe { branch.take() };
@@ -157,7 +175,7 @@ where
         }
         Err(panic) => {
             if !stack.pop() && !Owner::reclaim(stack) {
-                panic_stolen(&branch, panic);
+                panic_stolen(branch, panic);
             }
             // SAFETY: the branch was popped, so this thread owns it.
             a_panicked(panic, unsafe { branch.take() })
@@ -261,14 +279,14 @@ fn wait_for_stolen(latch: &Latch<Fiber>, under: &Under) {
 
 #[cold]
 #[inline(never)]
-fn join_outside<A, B, RA, RB>(a: A, b: B) -> (RA, RB)
+fn join_elsewhere<A, B, RA, RB>(place: Elsewhere, a: A, b: B) -> (RA, RB)
 where
     A: FnOnce() -> RA + Send,
     B: FnOnce() -> RB + Send,
     RA: Send,
     RB: Send,
 {
-    on_global(
+    place.run(
         a,
         b,
         |a, b| join(a, b),

@@ -27,6 +27,7 @@ use sateen_base::canary;
 use sateen_base::fence;
 use sateen_base::prim::Ordering;
 use sateen_base::prim::searched::{AtomicBool, AtomicPtr};
+use std::mem::MaybeUninit;
 
 /// What a slot points to. The stack only uses the address.
 #[derive(Debug)]
@@ -38,6 +39,10 @@ pub struct Job {
 
 /// One element of the stack.
 pub type Slot = AtomicPtr<Job>;
+
+/// A field that makes each job large enough. The fewer slots a stack's frames can need, the less
+/// address space lies between the frames and the guard above (`stack/mod.rs`).
+pub type SlotRoom = MaybeUninit<[usize; 4]>;
 
 /// The shared part that thieves work on.
 #[derive(Debug)]

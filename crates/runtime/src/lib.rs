@@ -59,6 +59,8 @@ mod context;
 #[cfg(not(loom))]
 mod current_thread;
 #[cfg(not(loom))]
+mod elsewhere;
+#[cfg(not(loom))]
 mod entry;
 #[cfg(not(loom))]
 mod fiber;
@@ -73,7 +75,7 @@ mod forked;
 #[cfg(not(loom))]
 mod frames;
 #[cfg(not(loom))]
-mod global;
+mod fresh;
 #[cfg(not(loom))]
 mod help;
 #[cfg(not(loom))]

@@ -10,6 +10,7 @@
 
 use crate::context;
 use crate::fiber::Fiber;
+use crate::fresh;
 use crate::stack::FiberStack;
 use crate::task::Header;
 use sateen_base::os;
@@ -23,6 +24,8 @@ pub(crate) struct Record {
     bottom: Cell<usize>,
     guard: Cell<usize>,
     size: Cell<usize>,
+    /// See [`Record::limit`].
+    limit: Cell<usize>,
     is_thread: Cell<bool>,
 }
 
@@ -32,6 +35,7 @@ impl Record {
             bottom: Cell::new(0),
             guard: Cell::new(0),
             size: Cell::new(0),
+            limit: Cell::new(0),
             is_thread: Cell::new(false),
         }
     }
@@ -41,6 +45,7 @@ impl Record {
         self.bottom.set(stack.bottom());
         self.guard.set(stack.guard());
         self.size.set(stack.size());
+        self.limit.set(stack.bottom() + fresh::reserve(stack.size()));
         self.is_thread.set(false);
     }
 
@@ -50,7 +55,15 @@ impl Record {
         self.bottom.set(here.saturating_sub(size));
         self.guard.set(0);
         self.size.set(size);
+        self.limit.set(0);
         self.is_thread.set(true);
+    }
+
+    /// Nested work whose frame lies below this goes to a [fresh stack](crate::fresh). On a thread's
+    /// own stack, which nothing else can follow: 0.
+    #[inline]
+    pub(crate) fn limit(&self) -> usize {
+        self.limit.get()
     }
 
     /// Lowest address that frames may use.

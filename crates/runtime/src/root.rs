@@ -198,6 +198,11 @@ fn placed_fiber(worker: &Owner, size: StackSize, main: Main) -> Option<&'static 
     place_fiber(worker, stack, main)
 }
 
+/// A fiber that begins with `main` on a stack for code made for threads; none if that cannot be had.
+pub(crate) fn fresh_fiber(worker: &Owner, main: Main) -> Option<&'static Fiber> {
+    placed_fiber(worker, worker.shared().stacks.large_size(), main)
+}
+
 fn place_fiber(worker: &Owner, stack: FiberStack, main: Main) -> Option<&'static Fiber> {
     let Some(fiber) = bare_fiber(worker) else {
         worker.shared().stacks.give(stack);
@@ -239,17 +244,28 @@ fn grow_heap() {
     drop(std::hint::black_box(room));
 }
 
-/// Starts `task`, which asks for a larger stack than others have, on a stack of its own. If there
-/// is no memory for that, the task fails, because waiting would not make other stacks larger.
+/// Starts `task`, which asks for a larger or a much smaller stack than others have, on a stack of its
+/// own. If there is no memory for that, the task fails, because waiting would not make other stacks
+/// larger.
+///
+/// The caller runs `current`. A fiber that may leave its thread is at the base of its loop: only
+/// such a loop starts tasks there.
 #[cold]
-pub(crate) fn start_apart(worker: &Owner, task: NonNull<Header>, size: usize) {
+pub(crate) fn start_apart(worker: &Owner, current: &Fiber, task: NonNull<Header>, size: usize) {
     let shared = worker.shared();
     let size = StackSize::new(size).map_or(shared.stacks.default_size(), StackSize::coarse);
     let starts = match &shared.threads {
         Some(threads) => own_thread::run(worker, threads, task, size),
         None => placed_fiber(worker, size, run_handed).is_some_and(|fiber| {
             fiber.will_start(Entry::task(task));
-            worker.resume(fiber, After::Yield);
+            if current.keeps_thread() {
+                worker.resume(fiber, After::Yield);
+            } else {
+                // At once: if it were queued, tasks behind it would take stacks before it ends.
+                worker.set_next(Entry::fiber(fiber));
+                worker.with_idle(|idle| idle.push(current));
+                current.switch_to_root();
+            }
             true
         }),
     };

@@ -4,9 +4,9 @@ mod jobs;
 mod lists;
 
 use crate::context::{self, here, this_fiber};
+use crate::elsewhere::{elsewhere, outside};
 use crate::entry::{Entry, Work};
 use crate::fiber::Fiber;
-use crate::global::on_global;
 use crate::help::{self, Under};
 use crate::latch::CountLatch;
 use crate::own_list::OwnList;
@@ -517,12 +517,14 @@ where
     OP: FnOnce(&Scope<'scope>) -> R + Send,
     R: Send,
 {
-    match here() {
-        Some((worker, fiber)) => {
+    let frame = 0u8;
+    let place = context::with(|c| c.is_beyond((&raw const frame).addr())).then(elsewhere).flatten();
+    match (place, here()) {
+        (None, Some((worker, fiber))) => {
             let scope = Scope::of_fiber(worker, fiber);
             scope.complete(worker, fiber, || f(&scope))
         }
-        None => on_global(
+        (place, _) => place.unwrap_or_else(outside).run(
             f,
             (),
             |f, ()| scope(f),

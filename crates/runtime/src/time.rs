@@ -5,8 +5,8 @@
 //! the fiber.
 
 use crate::context::here;
+use crate::elsewhere::outside;
 use crate::fiber::Fiber;
-use crate::global::on_global;
 use crate::task::Cancelled;
 use crate::worker::Owner;
 use sateen_base::prim::time::{Duration, Instant};
@@ -80,7 +80,7 @@ where
 {
     match here() {
         Some((worker, fiber)) => within(worker, fiber, limit, f),
-        None => on_global(f, (), |f, ()| timeout(limit, f), |f, ()| Ok(f())),
+        None => outside().run(f, (), |f, ()| timeout(limit, f), |f, ()| Ok(f())),
     }
 }
 

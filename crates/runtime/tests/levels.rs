@@ -119,13 +119,22 @@ fn a_loop_ends_its_offers_before_the_end_of_its_stack() {
     assert!(last > 30, "{last} halves in 1 MiB");
 }
 
+fn chain_on_a_used_stack() -> usize {
+    let mut used = [1_u8; 140 << 10];
+    black_box(&mut used);
+    chain()
+}
+
 /// What the caller has on the stack already does not make a loop one worker's.
 #[test]
 fn a_loop_offers_a_half_from_a_stack_that_is_almost_full() {
-    let taken = on(Runtime::builder().workers(2), || {
-        let mut used = [1_u8; 140 << 10];
-        black_box(&mut used);
-        chain()
-    });
-    assert_eq!(taken, 1);
+    let builder = Runtime::builder().workers(2).stack_size(192 << 10).keep_threads(true);
+    assert_eq!(on(builder, chain_on_a_used_stack), 1);
+}
+
+/// A caller that may leave its thread gives the loop a stack of its own.
+#[test]
+fn a_loop_that_begins_on_a_stack_that_is_almost_full_goes_to_another() {
+    let taken = on(Runtime::builder().workers(2).stack_size(192 << 10), chain_on_a_used_stack);
+    assert!(taken > 30, "{taken} halves");
 }

@@ -76,7 +76,7 @@ fn nothing_is_left_of_the_threads_at_the_end() {
     let alive = Arc::new(());
     let runtime = strict(2);
     for _ in 0..50 {
-        let (alive, large) = (Arc::clone(&alive), Spawn::new().stack_size(1 << 20));
+        let (alive, large) = (Arc::clone(&alive), Spawn::new().stack_size(4 << 20));
         // Some tasks run on threads that are kept, some on threads that end with the task.
         let hold = move || {
             yield_now();
@@ -106,7 +106,7 @@ fn the_end_waits_for_slow_destructors_of_thread_locals() {
     let runtime = strict(1);
     // This is larger than the stacks that are kept, so each of these tasks has a thread that ends
     // with it.
-    let of_its_own = || Spawn::new().stack_size(1 << 20);
+    let of_its_own = || Spawn::new().stack_size(4 << 20);
     runtime.spawn_with(of_its_own(), || SLOW.set(Some(Slow))).join().expect("ran");
     while STATE.load(SeqCst) == 0 {
         thread::yield_now();
@@ -123,8 +123,8 @@ fn a_task_may_have_a_larger_stack() {
         if n == 0 { 0 } else { usize::from(here[0] == n as u8) + deep(n - 1) }
     }
     let runtime = strict(1);
-    let large = Spawn::new().stack_size(4 << 20);
-    assert_eq!(runtime.spawn_with(large, || deep(2000)).join().expect("ran"), 2000);
+    let large = Spawn::new().stack_size(16 << 20);
+    assert_eq!(runtime.spawn_with(large, || deep(8000)).join().expect("ran"), 8000);
 }
 
 /// `std` does not record that an initialiser is running. The initialiser that ends last drops the

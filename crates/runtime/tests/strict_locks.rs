@@ -302,7 +302,7 @@ fn larger_stacks_under_a_lock() {
         let (total, gate) = (Arc::new(Mutex::new(0)), Arc::new(Event::new()));
         let one = |i: usize| {
             let (total, gate) = (Arc::clone(&total), Arc::clone(&gate));
-            rt.spawn_with(Spawn::new().stack_size(1 << 20), move || {
+            rt.spawn_with(Spawn::new().stack_size(4 << 20), move || {
                 let big = black_box([i as u8; 400 << 10]);
                 let mut total = total.lock().unwrap();
                 sleep(micros(50));

@@ -61,8 +61,19 @@ impl Fiber {
         self.block(Some(Instant::now() + NAP * 2u32.pow(naps.min(most))));
     }
 
+    /// Runs `f`, which `caller` has called here and waits for: its mask and limit are for it.
+    pub(crate) fn act_for<R>(&self, caller: &Self, f: impl FnOnce() -> R) -> R {
+        self.with_mask_and_limit(caller.masks.get(), caller.limit.get(), f)
+    }
+
     /// Runs `f`, work that others left, on top of a wait: the task's mask and limit are not for it.
     pub(crate) fn unhindered<R>(&self, f: impl FnOnce() -> R) -> R {
+        let result = self.with_mask_and_limit(0, std::ptr::null(), f);
+        self.begin_helping();
+        result
+    }
+
+    fn with_mask_and_limit<R>(&self, masks: u32, limit: *const Limit, f: impl FnOnce() -> R) -> R {
         /// A drop ends it, for `f` may unwind.
         struct Restore<'a>(&'a Fiber, u32, *const Limit);
         impl Drop for Restore<'_> {
@@ -71,10 +82,8 @@ impl Fiber {
                 self.0.limit.set(self.2);
             }
         }
-        let masks = self.masks.replace(0);
-        let _restore = Restore(self, masks, self.limit.replace(std::ptr::null()));
-        let result = f();
-        self.begin_helping();
-        result
+        let masks = self.masks.replace(masks);
+        let _restore = Restore(self, masks, self.limit.replace(limit));
+        f()
     }
 }

@@ -3,7 +3,9 @@
 use super::Grain;
 use super::site::Site;
 use crate::context::{self, this_fiber};
-use crate::global;
+use crate::elsewhere::{Elsewhere, outside};
+use crate::fiber::Fiber;
+use crate::fresh::Fresh;
 use crate::join::join_distant;
 use crate::join_stack::JoinStack;
 use crate::task::in_branch;
@@ -155,7 +157,15 @@ impl Lazy {
     /// Works `rest` off, on the global runtime if the caller is outside of any.
     #[inline]
     pub fn run<P: Piece>(mut self, rest: P::Rest) -> P::Output {
-        let Some(stack) = join_stack() else { return self.run_outside::<P>(rest) };
+        let Some(stack) = join_stack() else {
+            // A short loop is not worth the way.
+            let is_long = P::left(&rest) >= self.floor.saturating_mul(2);
+            let place = if is_long { outside() } else { Elsewhere::Inline };
+            return self.run_elsewhere::<P>(place, rest);
+        };
+        if let Some(fresh) = Fresh::for_loop() {
+            return self.run_elsewhere::<P>(Elsewhere::Fresh(fresh), rest);
+        }
         let site = Site::of(Offered::<P>::run_stolen);
         let known = self.recall(site, P::left(&rest));
         let output = self.run_on::<P>(Some(stack), rest);
@@ -185,12 +195,11 @@ impl Lazy {
 
     #[cold]
     #[inline(never)]
-    fn run_outside<P: Piece>(&self, rest: P::Rest) -> P::Output {
-        let is_long = P::left(&rest) >= self.floor.saturating_mul(2);
+    fn run_elsewhere<P: Piece>(&self, place: Elsewhere, rest: P::Rest) -> P::Output {
         let mut all = Offered::<P> { lazy: self, half: Some(Half::Left(rest)) };
-        global::run(is_long, &mut || all.run());
+        place.call(&mut || all.run());
         let Some(Half::Taken(output)) = all.half else {
-            abort_with("a loop from outside did not run");
+            abort_with("a loop did not run elsewhere");
         };
         output
     }
@@ -319,9 +328,7 @@ fn chunk_ticks() -> u64 {
 /// The running fiber's stack, for as long as the caller's frame keeps the fiber on it.
 #[inline]
 fn join_stack<'s>() -> Option<&'s JoinStack> {
-    let stack = context::with(context::Context::stack);
-    // SAFETY: null, or that of the running fiber. Join stacks live as long as their runtime.
-    unsafe { stack.as_ref() }
+    context::fiber().map(Fiber::join_stack)
 }
 
 /// Whether the calling task, whose stack this is, has anything on it that others could take.

@@ -41,7 +41,7 @@ const SHARED_SLOT_BYTES: usize = 1024;
 /// coarser.
 const PAGE: usize = 4096;
 /// See the [module's documentation](self). Code that makes jobs checks it.
-pub(crate) const BYTES_PER_SLOT: usize = 4 * size_of::<Slot>();
+pub(crate) const BYTES_PER_SLOT: usize = 8 * size_of::<Slot>();
 /// Bytes of frames for the scheduling loop, a task that panics, and its hook.
 const MIN_FRAMES: usize = 24 * 1024;
 /// The largest stack that can be asked for: 1 GiB.
@@ -51,9 +51,8 @@ const MAX_TOTAL: usize = total(MAX_STACK);
 /// How many stacks may be in use beyond a smaller limit, or when the system gives no more. They are
 /// for nested work that nothing else can start.
 pub(crate) const BEYOND: usize = 64;
-/// Bytes of frames by default. With slots and guard that makes 63 pages of 4 KiB; why, `README.md`
-/// says in "Stacks".
-pub(crate) const DEFAULT_STACK: usize = 192 * 1024;
+/// Bytes of frames by default: what `std` gives a thread, so that code made for threads runs here.
+pub(crate) const DEFAULT_STACK: usize = 2 << 20;
 
 /// The smallest stack that a task can have, in bytes. Smaller requests are rounded up.
 ///
@@ -223,6 +222,18 @@ impl Stacks {
         self.size
     }
 
+    /// The size of a stack for nested work that its caller's has no room for: the default size of
+    /// all runtimes, at least.
+    pub(crate) fn large_size(&self) -> StackSize {
+        self.size.max(StackSize(DEFAULT_STACK))
+    }
+
+    /// Bytes that a stack of the default size must have left for a task to run on top.
+    #[inline]
+    pub(crate) fn most_of_default(&self) -> usize {
+        self.size.bytes() / 8 * 7
+    }
+
     /// A stack of at least `size`; none when the limit or the system's is reached.
     pub(crate) fn take(&self, size: StackSize) -> Option<FiberStack> {
         self.allocate(size).ok()
@@ -388,10 +399,11 @@ mod tests {
         assert!(StackSize::new(MAX_STACK).expect("the largest").coarse().bytes() <= MAX_STACK);
     }
 
-    /// A blocked task of the default size takes 63 pages of address space, an odd number below 64.
+    /// An eighth for slots: the page that a blocked task touches then mostly shares a page of the
+    /// page table with the guard above it.
     #[cfg(target_arch = "x86_64")]
     #[test]
-    fn the_default_takes_little_address_space() {
-        assert_eq!(total(DEFAULT_STACK) + Mapping::PAGE, 63 * 4096);
+    fn the_default_takes_little_more_than_its_frames() {
+        assert_eq!(total(DEFAULT_STACK).div_ceil(4096), 512 + 64 + 2);
     }
 }

@@ -34,10 +34,12 @@ use std::ptr::NonNull;
 
 /// The most stacks in a slab: one bit each.
 const SLAB_STACKS: usize = u64::BITS as usize;
-/// The most bytes of a slab with more than one stack.
-const SLAB_BYTES: usize = 16 << 20;
-/// Warm stacks that a trim leaves in each size class.
+/// The most bytes of a slab with more than one stack: enough for all 64 of the default size, which
+/// two system calls map. Where addresses are scarce, slabs stay small.
+const SLAB_BYTES: usize = if usize::BITS < 64 { 16 << 20 } else { 256 << 20 };
+/// Warm stacks that a trim leaves in each size class, and the most bytes of them.
 const IDLE_WARM: usize = 64;
+const IDLE_BYTES: usize = 16 << 20;
 const HIGH_WATER: usize = 16 * 1024;
 
 /// Stacks in slabs, kept for reuse: the default.
@@ -164,9 +166,10 @@ impl PooledStacks {
         if self.guard.is_some() { Mapping::PAGE } else { 0 }
     }
 
-    /// Stacks kept warm when the runtime is idle.
-    fn idle_warm(&self) -> usize {
-        self.high_water.min(IDLE_WARM)
+    /// Stacks of `size` bytes kept warm when the runtime is idle. Each may hold as much memory as
+    /// it ever used.
+    fn idle_warm(&self, size: usize) -> usize {
+        self.high_water.min(IDLE_WARM).min(IDLE_BYTES / size)
     }
 
     /// Bytes of a stack for which `size` are asked.
@@ -211,7 +214,8 @@ impl StackAllocator for PooledStacks {
     unsafe fn deallocate(&self, stack: Stack) {
         let unmapped = self.with_class(stack.size(), |class| {
             // Ordering: Relaxed, a hint. Tested first, so that the line stays shared.
-            if class.warm.len() >= self.idle_warm() && !self.spare.load(Ordering::Relaxed) {
+            if class.warm.len() >= self.idle_warm(class.size) && !self.spare.load(Ordering::Relaxed)
+            {
                 self.spare.store(true, Ordering::Relaxed);
             }
             if class.warm.len() < self.high_water {
@@ -230,23 +234,24 @@ impl StackAllocator for PooledStacks {
     }
 
     fn trim(&self) {
-        self.trim_to(self.idle_warm());
+        self.trim_to(|size| self.idle_warm(size));
     }
 
     fn close(&self) {
-        self.trim_to(0);
+        self.trim_to(|_| 0);
     }
 }
 
 impl PooledStacks {
-    /// Gives memory that is not in use back to the system, except `keep` stacks of each size.
-    fn trim_to(&self, keep: usize) {
+    /// Gives memory that is not in use back to the system, except `keep(size)` stacks of each size.
+    fn trim_to(&self, keep: impl Fn(usize) -> usize) {
         // Ordering: Relaxed, a hint.
         self.spare.store(false, Ordering::Relaxed);
         let sizes: Vec<usize> = self.classes.lock().iter().map(|class| class.size).collect();
         for size in sizes {
             // One at a time: other threads wait for the lock.
-            while let Some(unmapped) = self.with_class(size, |class| class.cool_excess(keep)) {
+            while let Some(unmapped) = self.with_class(size, |class| class.cool_excess(keep(size)))
+            {
                 drop(unmapped);
             }
             let mut index = 0;

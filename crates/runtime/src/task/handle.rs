@@ -299,9 +299,9 @@ impl<T> JoinHandle<T> {
         let Some((worker, fiber)) = context::here() else { return false };
         Owner::poll();
         let shared: &Shared = worker.shared();
-        // A chain of tasks that each join the next must not use up this stack. Suspended, it costs
-        // a stack each instead.
-        let roomy = fiber.stack_left() > shared.stacks.default_size().bytes() / 2;
+        // The task may need nearly all of the stack that it was to have. So a chain of tasks that
+        // each join the next does not use up this one: suspended, it costs a stack each.
+        let roomy = fiber.stack_left() > shared.stacks.most_of_default();
         // Under a time limit the task would be held to that limit, too. Under a mask no caller
         // could cancel it. In an unwinding it would appear to panic.
         if !std::ptr::eq(self.header().home, shared)
@@ -333,7 +333,7 @@ impl<T> JoinHandle<T> {
         // Branches that lie below would be taken for the task's own: a task with an identity needs
         // a bare stack.
         fiber.join_stack().is_bare()
-            && self.header().stack_size().is_none_or(|size| size <= fiber.stack_size())
+            && self.header().stack_size().is_none_or(|size| size < fiber.stack_left())
             && self.header().worker().is_none_or(|index| index == worker.index())
     }
 

@@ -20,7 +20,7 @@ pub(crate) struct Running {
     /// The number that reports know it by.
     pub(crate) id: u64,
     /// Its identity for re-entrant mutexes: for as long as it lies here, on this thread.
-    pub(crate) identity: Identity,
+    identity: Identity,
     /// What ran here before and goes on afterwards; null for nothing.
     pub(crate) outer: *const Running,
     /// Which piece of its caller's work it is: the address of the branch or of the scope; null for
@@ -29,6 +29,8 @@ pub(crate) struct Running {
     /// The activation that waits for this one, if that is known. It, and what its own `caller`
     /// leads to, stay for as long as this one.
     pub(crate) caller: *const Running,
+    /// Its caller goes on in it, on another stack: both are one to locks.
+    continues: bool,
     /// The task's own frames reach its locals; its branches do not.
     pub(crate) locals: *const Locals,
     /// The height of the join stack at the start. Below it lie branches of outer work.
@@ -65,6 +67,7 @@ impl Running {
             outer,
             what: called.what,
             caller: called.caller,
+            continues: called.continues,
             locals,
             below: fiber.join_stack().height(),
             #[cfg(debug_assertions)]
@@ -97,7 +100,7 @@ impl Running {
         // SAFETY: it waits. Other threads read only what does not change.
         let task = if caller.is_null() { std::ptr::null() } else { unsafe { (*caller).task } };
         let _slice = trace::in_branch(fiber, id, task, !caller.is_null());
-        Self::run(fiber, task, id, std::ptr::null(), Called { what, caller }, || {
+        Self::run(fiber, task, id, std::ptr::null(), Called::by(caller, what), || {
             // SAFETY: null, or a task that waits for this branch.
             if let Some(task) = unsafe { task.as_ref() } {
                 task.share();
@@ -119,7 +122,39 @@ impl Running {
         // SAFETY: the caller runs on `fiber`.
         let id = unsafe { fiber.owner() }.ids().draw().get();
         let _slice = trace::in_branch(fiber, id, std::ptr::null(), false);
-        Self::run(fiber, std::ptr::null(), id, std::ptr::null(), Called { what, caller }, f)
+        Self::run(fiber, std::ptr::null(), id, std::ptr::null(), Called::by(caller, what), f)
+    }
+
+    /// Runs `f`, the call `what` of `caller`, which waits for it on another stack of this thread.
+    ///
+    /// # Safety
+    /// `caller` is null, or an activation that waits for `f`.
+    pub(crate) unsafe fn continued<R>(
+        fiber: &Fiber,
+        caller: *const Self,
+        what: *const (),
+        f: impl FnOnce() -> R,
+    ) -> R {
+        // SAFETY: by contract.
+        let Some(activation) = (unsafe { caller.as_ref() }) else {
+            // SAFETY: as above.
+            return unsafe { Self::branch(fiber, caller, what, f) };
+        };
+        let called = Called { continues: true, ..Called::by(caller, what) };
+        Self::run(fiber, activation.task, activation.id, activation.locals, called, || {
+            // SAFETY: null, or a task that waits for this call.
+            if let Some(task) = unsafe { activation.task.as_ref() } {
+                task.share();
+                fiber.describe(task);
+            }
+            f()
+        })
+    }
+
+    /// The identity for re-entrant mutexes.
+    pub(crate) fn identity(&self) -> &Identity {
+        // SAFETY: the caller waits for this activation.
+        if self.continues { unsafe { &*self.caller }.identity() } else { &self.identity }
     }
 }
 
@@ -128,11 +163,16 @@ impl Running {
 pub(super) struct Called {
     what: *const (),
     caller: *const Running,
+    continues: bool,
 }
 
 impl Called {
     /// By nobody, or by what is not known.
-    pub(super) const NOT: Self = Self { what: std::ptr::null(), caller: std::ptr::null() };
+    pub(super) const NOT: Self = Self::by(std::ptr::null(), std::ptr::null());
+
+    const fn by(caller: *const Running, what: *const ()) -> Self {
+        Self { what, caller, continues: false }
+    }
 }
 
 /// Runs `f`, a branch that its task runs in place. Debug builds count it, for `fiber_local`.

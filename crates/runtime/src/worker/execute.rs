@@ -28,7 +28,7 @@ impl Owner {
             Work::Task(header) => {
                 // SAFETY: this thread now owns the entry's reference to the task.
                 match unsafe { header.as_ref() }.stack_size() {
-                    Some(size) if size > fiber.stack_size() => self.start_apart(header, size),
+                    Some(size) if fiber.is_unfit_for(size) => self.start_apart(fiber, header, size),
                     // SAFETY: as above.
                     _ => unsafe { task::run_queued(header) },
                 }
@@ -49,13 +49,13 @@ impl Owner {
         }
     }
 
-    /// Starts a task that wants a larger stack than the caller has.
+    /// Starts a task that wants another stack than the caller has.
     #[cold]
-    fn start_apart(&self, header: NonNull<Header>, size: usize) {
+    fn start_apart(&self, fiber: &Fiber, header: NonNull<Header>, size: usize) {
         let shared = self.shared();
         let resident = shared.has_resident.is_raised() && self.index() == 0;
         match resident {
-            false => start_apart(self, header, size),
+            false => start_apart(self, fiber, header, size),
             // This thread has no root that could start it. Another worker has.
             true if shared.regular > 1 => shared.submit_inside(Entry::task(header)),
             true => {

@@ -1,0 +1,74 @@
+//! Where nested work runs whose caller is on no fiber, or has little of its stack left.
+//!
+//! | the caller | its nested work runs |
+//! |---|---|
+//! | is on a thread outside of any runtime | on the global runtime; inline if there is none |
+//! | is in a hook, or its runtime is shut down | inline, by plain calls |
+//! | has little of its stack left | on a [fresh stack](crate::fresh), if it can have one |
+
+use crate::context;
+use crate::fresh::Fresh;
+use crate::runtime::{Runtime, warn_once};
+use sateen_base::abort_with;
+
+/// See the [module's documentation](self).
+pub(crate) enum Elsewhere {
+    Inline,
+    Global(&'static Runtime),
+    Fresh(Fresh),
+}
+
+/// Where nested work of the caller goes; none if it is to run where it is.
+#[cold]
+#[inline(never)]
+pub(crate) fn elsewhere() -> Option<Elsewhere> {
+    match context::here() {
+        None => Some(outside()),
+        Some((worker, fiber)) => Fresh::take(worker, fiber).map(Elsewhere::Fresh),
+    }
+}
+
+/// [`elsewhere`] for a caller that is on no fiber.
+pub(crate) fn outside() -> Elsewhere {
+    debug_assert!(context::fiber().is_none(), "a task took the outside path");
+    if context::with(context::Context::is_inline) {
+        return Elsewhere::Inline;
+    }
+    let global = Runtime::global().inspect_err(|error| warn_once(error));
+    global.map_or(Elsewhere::Inline, Elsewhere::Global)
+}
+
+impl Elsewhere {
+    /// Runs `nested` there, or `inline` here.
+    ///
+    /// Callers differ in types, and the way takes long. So what the compiler builds for each of
+    /// them is little: the way itself is the same for all.
+    pub(crate) fn run<A: Send, B: Send, R: Send>(
+        self,
+        a: A,
+        b: B,
+        nested: impl FnOnce(A, B) -> R + Send,
+        inline: impl FnOnce(A, B) -> R,
+    ) -> R {
+        if matches!(self, Self::Inline) {
+            return inline(a, b);
+        }
+        let (mut job, mut result) = (Some((a, b, nested)), None);
+        self.call(&mut || {
+            if let Some((a, b, nested)) = job.take() {
+                result = Some(nested(a, b));
+            }
+        });
+        result.unwrap_or_else(|| abort_with("nested work did not run elsewhere"))
+    }
+
+    /// Calls `job` there, once. Its panic goes on here.
+    #[inline(never)]
+    pub(crate) fn call(self, job: &mut (dyn FnMut() + Send)) {
+        match self {
+            Self::Inline => job(),
+            Self::Global(runtime) => runtime.install(job),
+            Self::Fresh(fresh) => fresh.call(job),
+        }
+    }
+}
