@@ -68,7 +68,7 @@ macro_rules! for_each {
     };
     ($T:ident in crowds($peers:expr) => $do:expr) => {
         $crate::registry::for_each! { @run $T, $peers, $do;
-            ours [runtime::Sateen, crowds::Futures]
+            ours [runtime::Sateen, crowds::SmallStacks, crowds::Futures]
             peers [tokio::Tokio, may::May] }
     };
     ($T:ident in queues($peers:expr) => $do:expr) => {

@@ -8,9 +8,9 @@
 //! | the worker that the thread is, also at its root and in hooks | [`thread_owner`] |
 //!
 //! The fast paths read three words here and nothing else: the request word that a push polls, the
-//! fiber whose join stack it pushes on, and the address that its frame must lie above. Outside a runtime the
-//! request word is a constant that is always raised, and no frame lies above the address. So no
-//! path needs a test of its own for "not on a worker".
+//! fiber whose join stack it pushes on, and the address that its frame must lie above. Outside a
+//! runtime the request word is a constant that is always raised, and no frame lies above the
+//! address. So no path needs a test of its own for "not on a worker".
 
 use crate::fiber::Fiber;
 use crate::join_stack::JoinStack;

@@ -10,6 +10,7 @@ mod helping;
 mod inspected;
 mod own;
 mod ready;
+mod room;
 mod suspend;
 
 pub use own::{fiber_number, stack_used};
@@ -25,7 +26,7 @@ use crate::panic_count::Hidden;
 use crate::park_word::ParkWord;
 use crate::shared::Shared;
 use crate::spans;
-use crate::stack::{FiberStack, StackSize};
+use crate::stack::FiberStack;
 use crate::standoff::Patience;
 use crate::switch::{Back, Main, Switch};
 use crate::task::{Header, Priority, Running, cancel_unwind};
@@ -288,17 +289,6 @@ impl Fiber {
         unsafe { self.back.get().switch() };
     }
 
-    /// Bytes of stack left below the caller's frame.
-    pub(crate) fn stack_left(&self) -> usize {
-        let here = 0u8;
-        (std::ptr::from_ref(&here) as usize).saturating_sub(self.record.bottom())
-    }
-
-    /// Whether more than half of the stack is left below the caller's frame.
-    pub(crate) fn has_half_left(&self) -> bool {
-        self.stack_left() > self.stack_size() / 2
-    }
-
     /// The task that runs here, or whose branch does.
     #[inline]
     pub(crate) fn task(&self) -> *const Header {
@@ -513,19 +503,6 @@ impl Fiber {
             runners.extend(self.shared.fibers_that(|fiber| std::ptr::eq(fiber.task(), task)));
         }
         runners
-    }
-
-    /// Whether a task that asks for `size` bytes of stack is to have one of its own: this one is
-    /// smaller, or so much larger that many blocked tasks would waste address space.
-    pub(crate) fn is_unfit_for(&self, size: usize) -> bool {
-        size > self.stack_size()
-            || (!self.keeps_thread()
-                && StackSize::new(size).is_ok_and(|s| s.coarse().bytes() <= self.stack_size() / 2))
-    }
-
-    /// Bytes of the stack.
-    pub(crate) fn stack_size(&self) -> usize {
-        self.record.size()
     }
 
     /// The address as its `Arc` knows it.

@@ -35,22 +35,17 @@ pub(crate) const fn reserve(size: usize) -> usize {
     if size / 2 < RESERVE { size / 2 } else { RESERVE }
 }
 
-/// A fiber that waits for a call.
-pub(crate) struct Fresh {
-    worker: &'static Owner,
-    caller: &'static Fiber,
-    fiber: &'static Fiber,
-}
+/// A fiber that waits for a call of the running one. (One word: it passes through each `join`.)
+pub(crate) struct Fresh(&'static Fiber);
 
 impl Fresh {
     /// For `caller`, which runs; none if it keeps its thread, or there is no stack.
     #[cold]
-    pub(crate) fn take(worker: &'static Owner, caller: &'static Fiber) -> Option<Self> {
+    pub(crate) fn take(worker: &Owner, caller: &Fiber) -> Option<Self> {
         if caller.keeps_thread() {
             return None;
         }
-        let fiber = root::fresh_fiber(worker, run_call)?;
-        Some(Self { worker, caller, fiber })
+        root::fresh_fiber(worker, run_call).map(Self)
     }
 
     /// For a loop of `caller`, if that has little room.
@@ -64,7 +59,9 @@ impl Fresh {
     #[cold]
     #[inline(never)]
     pub(crate) fn call(self, job: &mut (dyn FnMut() + Send)) {
-        let Self { worker, caller, fiber } = self;
+        let (fiber, caller) = (self.0, context::this_fiber());
+        // SAFETY: the caller runs on that fiber.
+        let worker = unsafe { caller.owner() };
         let mut call = Call { caller, job };
         // SAFETY: `call` stays until the latch is set; one fiber runs it.
         let branch = unsafe { Distant::new(Call::run, (&raw mut call).cast()) };

@@ -112,7 +112,8 @@ impl<F: FnOnce(bool) -> R, R> Branch<F, R> {
 /// let rc = std::rc::Rc::new(1);
 /// sateen::join(|| *rc, || *rc);
 /// ```
-#[inline]
+// (Nearly each call has closures of its own, so there is one copy of this in either case.)
+#[inline(always)]
 pub fn join<A, B, RA, RB>(a: A, b: B) -> (RA, RB)
 where
     A: FnOnce() -> RA + Send,

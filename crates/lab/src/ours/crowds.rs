@@ -2,7 +2,7 @@
 
 use super::runtime::{Sateen, runtime};
 use crate::adapter::{Crowd, Crowds, Late, OURS, Release};
-use crate::error::Error;
+use crate::error::{Error, input};
 use sateen::Runtime;
 use sateen::spawn_async;
 use sateen::sync::Event;
@@ -51,6 +51,31 @@ impl Crowds for Sateen {
                 }));
             }
         }));
+    }
+}
+
+/// The same on stacks of 64 KiB, as a program with very many blocked tasks sets them.
+pub(crate) struct SmallStacks;
+
+impl Crowds for SmallStacks {
+    const NAME: &'static str = "sateen-64k";
+    type Pool = Runtime;
+
+    fn build(workers: usize) -> Result<Runtime, Error> {
+        let builder = Runtime::builder().workers(workers).stack_size(64 << 10);
+        builder.build().map_err(|e| input(e.to_string()))
+    }
+
+    fn gather(
+        pool: &Runtime,
+        crowd: &Arc<Crowd>,
+        each: impl Fn() + Copy + Send + Sync + 'static,
+    ) -> Release {
+        Sateen::gather(pool, crowd, each)
+    }
+
+    fn sleep(pool: &Runtime, spans: Vec<Duration>, late: &Arc<Late>) {
+        Sateen::sleep(pool, spans, late);
     }
 }
 

@@ -111,7 +111,11 @@ impl<P: Piece> Offered<'_, P> {
     /// `this` points to an `Offered<P>` that nobody else uses until this returns.
     unsafe fn run_stolen(this: *mut ()) {
         // SAFETY: by contract.
-        unsafe { &mut *this.cast::<Self>() }.run();
+        let this = unsafe { &mut *this.cast::<Self>() };
+        match Fresh::for_loop() {
+            Some(fresh) => fresh.call(&mut || this.run()),
+            None => this.run(),
+        }
     }
 
     /// A half has panicked: drops what the thief has made.

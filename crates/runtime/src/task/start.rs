@@ -141,7 +141,7 @@ impl Running {
             return unsafe { Self::branch(fiber, caller, what, f) };
         };
         let called = Called { continues: true, ..Called::by(caller, what) };
-        Self::run(fiber, activation.task, activation.id, activation.locals, called, || {
+        Self::run(fiber, activation.task, activation.id, std::ptr::null(), called, || {
             // SAFETY: null, or a task that waits for this call.
             if let Some(task) = unsafe { activation.task.as_ref() } {
                 task.share();

@@ -9,7 +9,7 @@ use crate::{peers, proc};
 use std::time::{Duration, Instant};
 
 /// Memory that a waiting task may take. A crowd is made smaller if the machine has less.
-const ROOM_OF_ONE: u64 = 8 * 1024;
+const ROOM_OF_ONE: u64 = 12 * 1024;
 /// How long one task of the skewed crowd computes.
 const WORK: Duration = Duration::from_micros(100);
 
