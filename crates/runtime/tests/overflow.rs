@@ -2,7 +2,7 @@
 
 #![cfg(unix)]
 
-use sateen_runtime::{PooledStacks, Runtime, Spawn, StackGuard, stack_used};
+use sateen_runtime::{PooledStacks, Runtime, Spawn, StackGuard, join, stack_used};
 use sateen_sync::Event;
 use std::hint::black_box;
 use std::os::unix::process::ExitStatusExt;
@@ -143,6 +143,37 @@ fn a_fiber_overflows_that_runs_no_task() {
     let (who, size) = told("a_fiber_overflows_that_runs_no_task");
     assert_eq!(who, "a fiber");
     assert!((100_000..140_000).contains(&size), "{size}");
+}
+
+/// Joins go from stack to stack until there is no memory. The task is named all the same.
+#[test]
+fn joins_without_end_overflow_the_last_stack() {
+    fn dig(depth: u64) -> u64 {
+        let frame = black_box([depth; 128]);
+        if depth == u64::MAX { 0 } else { join(|| dig(depth + 1), || frame[7]).0 }
+    }
+    if is_child() {
+        let rt = Runtime::builder().workers(2).build().expect("a runtime");
+        let most = (100 << 20) + 4096 * pages() as libc::rlim_t;
+        let limit = libc::rlimit { rlim_cur: most, rlim_max: most };
+        // SAFETY: the call only reads the limit.
+        assert_eq!(unsafe { libc::setrlimit(libc::RLIMIT_AS, &limit) }, 0);
+        let named = Spawn::new().name("digger");
+        rt.spawn_with(named, || black_box(dig(0))).join().expect("not reached");
+        return;
+    }
+    if pages() == 0 {
+        return; // No system that limits address space.
+    }
+    let (who, size) = told("joins_without_end_overflow_the_last_stack");
+    assert!(who.starts_with("task ") && who.contains(" \"digger\" (spawned at "), "{who}");
+    assert!((2_000_000..2_200_000).contains(&size), "{size}");
+}
+
+/// Pages that this process has mapped; 0 where that is not told.
+fn pages() -> usize {
+    let told = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
+    told.split_whitespace().next().and_then(|number| number.parse().ok()).unwrap_or(0)
 }
 
 #[test]

@@ -188,6 +188,21 @@ fn under_a_memory_limit_spawns_are_refused_and_the_runtime_goes_on() {
     rt.shutdown().expect("an orderly end");
 }
 
+/// Without light guards, as on older kernels.
+#[test]
+fn ten_thousand_blocked_tasks_whose_guards_are_protected() {
+    if !in_child("ten_thousand_blocked_tasks_whose_guards_are_protected") {
+        return;
+    }
+    const TASKS: usize = 10_000;
+    let stacks = PooledStacks::new().guard(StackGuard::Protected);
+    let rt = builder().stack_allocator(stacks).build().expect("a runtime");
+    let blocked = Blocked::spawn(&rt, TASKS);
+    blocked.wait_until_started(TASKS);
+    assert_eq!(blocked.release(), TASKS);
+    rt.shutdown().expect("an orderly end");
+}
+
 /// Guards that split mappings leave most of the mappings that the limit allows to other code.
 #[test]
 fn before_maps_run_out_spawns_are_refused() {
