@@ -17,6 +17,10 @@ use std::mem::{ManuallyDrop, MaybeUninit};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::thread::Result as Caught;
 
+/// Bytes of results that go on the heap. On the stack each level of nested joins would hold several
+/// copies of them, in a debug build thirty.
+const LARGE: usize = 512;
+
 /// A branch in its joiner's frame.
 #[repr(C)]
 struct Branch<F, R> {
@@ -115,6 +119,22 @@ impl<F: FnOnce(bool) -> R, R> Branch<F, R> {
 // (Nearly each call has closures of its own, so there is one copy of this in either case.)
 #[inline(always)]
 pub fn join<A, B, RA, RB>(a: A, b: B) -> (RA, RB)
+where
+    A: FnOnce() -> RA + Send,
+    B: FnOnce() -> RB + Send,
+    RA: Send,
+    RB: Send,
+{
+    if const { size_of::<RA>() + size_of::<RB>() > LARGE } {
+        let (ra, rb) = join_small(|| Box::new(a()), || Box::new(b()));
+        return (*ra, *rb);
+    }
+    join_small(a, b)
+}
+
+/// [`join`] of results that are moved about in place.
+#[inline(always)]
+fn join_small<A, B, RA, RB>(a: A, b: B) -> (RA, RB)
 where
     A: FnOnce() -> RA + Send,
     B: FnOnce() -> RB + Send,
@@ -290,7 +310,7 @@ where
     place.run(
         a,
         b,
-        |a, b| join(a, b),
+        |a, b| join_small(a, b),
         |a, b| match catch_unwind(AssertUnwindSafe(a)) {
             Ok(ra) => {
                 let ra = Held::new(ra);

@@ -86,8 +86,8 @@ pub trait Piece {
 enum Half<P: Piece> {
     /// Nobody has taken it.
     Left(P::Rest),
-    /// Another worker has worked it off.
-    Taken(P::Output),
+    /// Another worker has worked it off. (On the heap: each level of halves would hold some copies.)
+    Taken(Box<P::Output>),
 }
 
 /// The half on offer, in its owner's frame; or all of a loop that waits for a runtime.
@@ -101,7 +101,7 @@ impl<P: Piece> Offered<'_, P> {
     /// Works the half off.
     fn run(&mut self) {
         if let Some(Half::Left(rest)) = self.half.take() {
-            self.half = Some(Half::Taken(self.lazy.run_on::<P>(join_stack(), rest)));
+            self.half = Some(Half::Taken(Box::new(self.lazy.run_on::<P>(join_stack(), rest))));
         }
     }
 
@@ -205,7 +205,7 @@ impl Lazy {
         let Some(Half::Taken(output)) = all.half else {
             abort_with("a loop did not run elsewhere");
         };
-        output
+        *output
     }
 
     fn run_on<P: Piece>(&self, stack: Option<&JoinStack>, rest: P::Rest) -> P::Output {
@@ -243,7 +243,7 @@ impl Lazy {
             {
                 let (a, seam, b) = P::halve(rest);
                 match self.offer::<P>(stack, state, a, b) {
-                    Half::Taken(output) => return P::append(state, seam, output),
+                    Half::Taken(output) => return P::append(state, seam, *output),
                     Half::Left(b) => {
                         P::go_on(state, seam);
                         rest = b;
