@@ -187,9 +187,10 @@ impl Builder {
         self
     }
 
-    /// Bytes of stack for each task that blocks and for each worker's current one. Default 192 KiB.
-    /// The size is rounded up to at least 32 KiB and may be at most 1 GiB; a quarter more is
-    /// reserved for nested work.
+    /// Bytes of stack for each task that blocks and for each worker's current one. Default 2 MiB,
+    /// which is what the standard library gives a thread. The size is rounded up to at least 32 KiB
+    /// and may be at most 1 GiB; an eighth more is reserved for nested work. Nested work that finds
+    /// its stack nearly full goes on on a fresh one of 2 MiB, or of this size if that is more.
     ///
     /// A task that overflows its stack ends the process, with a message that names the task, where
     /// it was spawned and the size.
@@ -198,17 +199,16 @@ impl Builder {
     /// Only pages that are touched take memory: a task that has blocked once keeps one. The rest is
     /// address space, which is plentiful (128 TiB for most 64-bit processes).
     ///
-    /// The default of 192 KiB is 63 pages with join slots and a guard. So eight stacks share a page
-    /// of the page table, and a blocked task costs about 5.7 KiB in all (`fiber/million-bytes` of
-    /// the lab). With 2 MiB, what the standard library gives a thread, each stack has such a page
-    /// for itself, and a million tasks reserve 2.5 TiB. That fits, but not under a limit on address
-    /// space (`ulimit -v`, some containers). So choose a larger size where tasks recurse deeply, or
+    /// Page tables take 8 bytes for each page of it, up to about 4.4 KiB a stack. So where 100,000
+    /// tasks block at once, or address space is limited (`ulimit -v`, some containers), choose a
+    /// smaller size, such as 64 KiB. The guide's page `stacks` has a table. Choose a larger size
+    /// where tasks recurse deeply by plain calls, or
     /// [`Spawn::stack_size`](crate::Spawn::stack_size) for those tasks alone.
     ///
     /// ```
-    /// let runtime = sateen::Runtime::builder().workers(1).stack_size(1 << 20).build()?;
-    /// let sum = runtime.install(|| [1_u8; 500 * 1024].iter().map(|&x| u32::from(x)).sum::<u32>());
-    /// assert_eq!(sum, 500 * 1024);
+    /// let runtime = sateen::Runtime::builder().workers(1).stack_size(8 << 20).build()?;
+    /// let sum = runtime.install(|| [1_u8; 3 << 20].iter().map(|&x| u32::from(x)).sum::<u32>());
+    /// assert_eq!(sum, 3 << 20);
     /// # Ok::<(), sateen::BuildError>(())
     /// ```
     pub fn stack_size(mut self, bytes: usize) -> Self {

@@ -4,7 +4,7 @@ mod jobs;
 mod lists;
 
 use crate::context::{self, here, this_fiber};
-use crate::elsewhere::{elsewhere, outside};
+use crate::elsewhere::elsewhere;
 use crate::entry::{Entry, Work};
 use crate::fiber::Fiber;
 use crate::help::{self, Under};
@@ -518,21 +518,35 @@ where
     R: Send,
 {
     let frame = 0u8;
-    let place = context::with(|c| c.is_beyond((&raw const frame).addr())).then(elsewhere).flatten();
-    match (place, here()) {
-        (None, Some((worker, fiber))) => {
-            let scope = Scope::of_fiber(worker, fiber);
-            scope.complete(worker, fiber, || f(&scope))
+    let stays = context::with(|c| !c.is_beyond((&raw const frame).addr()));
+    match here() {
+        Some((worker, fiber)) if stays => in_scope(worker, fiber, f),
+        _ => scope_elsewhere(f),
+    }
+}
+
+fn in_scope<'scope, R>(worker: &Owner, fiber: &Fiber, f: impl FnOnce(&Scope<'scope>) -> R) -> R {
+    let scope = Scope::of_fiber(worker, fiber);
+    scope.complete(worker, fiber, || f(&scope))
+}
+
+#[cold]
+#[inline(never)]
+fn scope_elsewhere<'scope, OP, R>(f: OP) -> R
+where
+    OP: FnOnce(&Scope<'scope>) -> R + Send,
+    R: Send,
+{
+    let there = |f: OP, ()| match here() {
+        Some((worker, fiber)) => in_scope(worker, fiber, f),
+        None => {
+            let scope = Scope::inline();
+            scope.complete_inline(|| f(&scope))
         }
-        (place, _) => place.unwrap_or_else(outside).run(
-            f,
-            (),
-            |f, ()| scope(f),
-            |f, ()| {
-                let scope = Scope::inline();
-                scope.complete_inline(|| f(&scope))
-            },
-        ),
+    };
+    match elsewhere() {
+        Some(place) => place.run(f, (), there, there),
+        None => there(f, ()),
     }
 }
 

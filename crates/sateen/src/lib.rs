@@ -50,8 +50,8 @@
 //! * **A task may block** in locks, channels, joins and sleeps of this crate: it is suspended, and
 //!   its worker goes on. Everything else that blocks holds up a worker; [`blocking()`] prevents
 //!   that.
-//! * **A task has 192 KiB of stack.** [`Builder::stack_size`] and [`Spawn::stack_size`] set other
-//!   sizes.
+//! * **A task has 2 MiB of stack**, as a thread has. With 100,000 blocked tasks set a smaller size:
+//!   see [stacks](guide::stacks).
 //! * **With `panic = "abort"` nothing unwinds:** a cancelled task runs on to its end. See [the
 //!   guide](guide::panic_abort).
 //! * **Memory safety has one exception, in two forms:** two uses of thread-locals in tasks that

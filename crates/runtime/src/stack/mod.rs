@@ -188,6 +188,8 @@ unsafe impl corosensei::stack::Stack for FiberStack {
 pub(crate) struct Stacks {
     allocator: Box<dyn StackAllocator>,
     size: StackSize,
+    /// See [`Stacks::most_of_default`].
+    most_of_default: usize,
     limit: usize,
     /// Bytes that each stack has beyond the size that is asked for.
     overhead: usize,
@@ -208,7 +210,16 @@ impl Stacks {
     ) -> Self {
         let zero = || AtomicUsize::new(0);
         let tight = CachePadded::new(Tight::new());
-        Self { allocator, size, limit, overhead, live: zero(), beyond: zero(), tight }
+        Self {
+            allocator,
+            size,
+            most_of_default: size.bytes() / 8 * 7,
+            limit,
+            overhead,
+            live: zero(),
+            beyond: zero(),
+            tight,
+        }
     }
 
     /// Makes a first stack and gives it back, to learn early whether there is memory for any.
@@ -231,7 +242,7 @@ impl Stacks {
     /// Bytes that a stack of the default size must have left for a task to run on top.
     #[inline]
     pub(crate) fn most_of_default(&self) -> usize {
-        self.size.bytes() / 8 * 7
+        self.most_of_default
     }
 
     /// A stack of at least `size`; none when the limit or the system's is reached.

@@ -118,7 +118,7 @@ impl PooledStacks {
     ///
     /// ```
     /// use sateen::{PooledStacks, Runtime};
-    /// // SAFETY: one plus one needs less than 192 KiB.
+    /// // SAFETY: one plus one needs less than 2 MiB.
     /// let stacks = unsafe { PooledStacks::new().unguarded() };
     /// let runtime = Runtime::builder().workers(1).stack_allocator(stacks).build()?;
     /// assert_eq!(runtime.install(|| 1 + 1), 2);

@@ -529,7 +529,17 @@ unsafe fn conclude(header: NonNull<Header>) {
 /// it is then suspended, and its worker goes on with other work.
 ///
 /// # Cost
-/// One allocation and a push, about 35 ns with the join.
+/// One allocation and a push, about 35 ns with the join. While it blocks, a task holds a stack. A
+/// program with 100,000 of them sets a smaller size by
+/// [`Builder::stack_size`](crate::Builder::stack_size) or
+/// [`Spawn::stack_size`](crate::Spawn::stack_size):
+///
+/// | Size | Memory of the stack | Page tables |
+/// |---|---|---|
+/// | 64 KiB | 4 KiB, if it uses no more | 0.2 KiB |
+/// | 192 KiB | the same | 0.5 KiB |
+/// | 1 MiB | the same | 2.3 KiB |
+/// | 2 MiB, the default | the same | 4.4 KiB |
 ///
 /// Source: launch policy `post` of Boost.Fiber.
 ///

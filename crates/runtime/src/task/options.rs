@@ -53,8 +53,20 @@ impl Spawn {
         self
     }
 
-    /// Gives the task at least `bytes` of stack. The default, and the minimum, is the [runtime's
-    /// size](crate::Builder::stack_size).
+    /// Gives the task about `bytes` of stack. Default: the [runtime's
+    /// size](crate::Builder::stack_size), 2 MiB.
+    ///
+    /// The size is rounded up to a power of two. A size between half of the runtime's and all of it
+    /// is taken for the runtime's. For many tasks that block, a small size saves memory; see the
+    /// table in the guide's page `stacks`.
+    ///
+    /// ```
+    /// let task = sateen::Spawn::new().stack_size(64 << 10).spawn(|| 1);
+    /// assert_eq!(task.join().unwrap(), 1);
+    /// ```
+    ///
+    /// # Cost
+    /// Two more switches of stacks, and a stack from the pool, for each task of another size.
     pub fn stack_size(mut self, bytes: usize) -> Self {
         self.stack_size = Some(bytes);
         self

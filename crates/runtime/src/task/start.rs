@@ -17,7 +17,8 @@ use std::ptr::NonNull;
 pub(crate) struct Running {
     /// Null in work that belongs to no task.
     pub(crate) task: *const Header,
-    /// The number that reports know it by.
+    /// The number that reports know it by. It is the caller's if that goes on here, on another
+    /// stack.
     pub(crate) id: u64,
     /// Its identity for re-entrant mutexes: for as long as it lies here, on this thread.
     identity: Identity,
@@ -29,8 +30,6 @@ pub(crate) struct Running {
     /// The activation that waits for this one, if that is known. It, and what its own `caller`
     /// leads to, stay for as long as this one.
     pub(crate) caller: *const Running,
-    /// Its caller goes on in it, on another stack: both are one to locks.
-    continues: bool,
     /// The task's own frames reach its locals; its branches do not.
     pub(crate) locals: *const Locals,
     /// The height of the join stack at the start. Below it lie branches of outer work.
@@ -67,7 +66,6 @@ impl Running {
             outer,
             what: called.what,
             caller: called.caller,
-            continues: called.continues,
             locals,
             below: fiber.join_stack().height(),
             #[cfg(debug_assertions)]
@@ -140,7 +138,7 @@ impl Running {
             // SAFETY: as above.
             return unsafe { Self::branch(fiber, caller, what, f) };
         };
-        let called = Called { continues: true, ..Called::by(caller, what) };
+        let called = Called::by(caller, what);
         Self::run(fiber, activation.task, activation.id, std::ptr::null(), called, || {
             // SAFETY: null, or a task that waits for this call.
             if let Some(task) = unsafe { activation.task.as_ref() } {
@@ -151,10 +149,14 @@ impl Running {
         })
     }
 
-    /// The identity for re-entrant mutexes.
+    /// The identity for re-entrant mutexes. What goes on on another stack has its caller's.
     pub(crate) fn identity(&self) -> &Identity {
-        // SAFETY: the caller waits for this activation.
-        if self.continues { unsafe { &*self.caller }.identity() } else { &self.identity }
+        // SAFETY: null, or an activation that waits for this one. Its number does not change, and
+        // only one on this thread has the same.
+        match unsafe { self.caller.as_ref() } {
+            Some(caller) if caller.id == self.id => caller.identity(),
+            _ => &self.identity,
+        }
     }
 }
 
@@ -163,7 +165,6 @@ impl Running {
 pub(super) struct Called {
     what: *const (),
     caller: *const Running,
-    continues: bool,
 }
 
 impl Called {
@@ -171,7 +172,7 @@ impl Called {
     pub(super) const NOT: Self = Self::by(std::ptr::null(), std::ptr::null());
 
     const fn by(caller: *const Running, what: *const ()) -> Self {
-        Self { what, caller, continues: false }
+        Self { what, caller }
     }
 }
 

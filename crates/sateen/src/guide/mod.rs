@@ -7,6 +7,7 @@
 //! | [`start`] | the parts at work, and what to know first |
 //! | [`switching`] | for those who know rayon, crossbeam, tokio or `parking_lot` |
 //! | [`blocking`] | what a task may wait for, and how; thread-locals |
+//! | [`stacks`] | how large they are, recursion, many blocked tasks |
 //! | [`waiting`] | futures, time limits, cancelling |
 //! | [`channels`] | messages between tasks, threads and futures |
 //! | [`queues`] | queues, and workers that handle items at a rate |
@@ -25,6 +26,9 @@ pub mod switching {}
 
 #[doc = include_str!("blocking.md")]
 pub mod blocking {}
+
+#[doc = include_str!("stacks.md")]
+pub mod stacks {}
 
 #[doc = include_str!("waiting.md")]
 pub mod waiting {}
