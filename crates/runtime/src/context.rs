@@ -122,8 +122,8 @@ impl Context {
         unsafe { (*self.requests.get()).load(Ordering::Relaxed) }
     }
 
-    /// Whether nested work whose branch lies at `frame`, in the caller's frame, has to go elsewhere:
-    /// no fiber runs, or little of its stack is left.
+    /// Whether nested work of a caller whose frame is at `frame` has to go elsewhere: no fiber runs,
+    /// or little of its stack is left.
     #[inline(always)]
     pub(crate) fn is_beyond(&self, frame: usize) -> bool {
         frame < self.limit.get()

@@ -198,7 +198,7 @@ fn placed_fiber(worker: &Owner, size: StackSize, main: Main) -> Option<&'static 
     place_fiber(worker, stack, main)
 }
 
-/// A fiber that begins with `main` on a stack for code made for threads; none if that cannot be had.
+/// A fiber that begins with `main` on a stack as large as a thread's; none if that cannot be had.
 pub(crate) fn fresh_fiber(worker: &Owner, main: Main) -> Option<&'static Fiber> {
     placed_fiber(worker, worker.shared().stacks.large_size(), main)
 }
@@ -244,9 +244,8 @@ fn grow_heap() {
     drop(std::hint::black_box(room));
 }
 
-/// Starts `task`, which asks for a larger or a much smaller stack than others have, on a stack of its
-/// own. If there is no memory for that, the task fails, because waiting would not make other stacks
-/// larger.
+/// Starts `task`, which asks for a larger or a much smaller stack than others have, on its own. If
+/// there is no memory for that, the task fails, because waiting would not make other stacks larger.
 ///
 /// The caller runs `current`. A fiber that may leave its thread is at the base of its loop: only
 /// such a loop starts tasks there.

@@ -86,7 +86,8 @@ pub trait Piece {
 enum Half<P: Piece> {
     /// Nobody has taken it.
     Left(P::Rest),
-    /// Another worker has worked it off. (On the heap: each level of halves would hold some copies.)
+    /// Another worker has worked it off. On the heap, because each level of halves would hold some
+    /// copies.
     Taken(Box<P::Output>),
 }
 
