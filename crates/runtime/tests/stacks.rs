@@ -249,6 +249,23 @@ fn under_a_memory_limit_slabs_get_smaller() {
     rt.shutdown().expect("an orderly end");
 }
 
+/// Each stack counts whole there, and the heap must not run out. (Only where that is set.)
+#[test]
+fn where_the_system_promises_no_more_than_it_has() {
+    let policy = std::fs::read_to_string("/proc/sys/vm/overcommit_memory").unwrap_or_default();
+    if policy.trim() != "2" || !in_child("where_the_system_promises_no_more_than_it_has") {
+        return;
+    }
+    let rt = builder().build().expect("a runtime");
+    let blocked = Blocked::spawn(&rt, 100_000);
+    while rt.metrics().total().out_of_stacks == 0 {
+        std::thread::yield_now();
+    }
+    assert!(blocked.release() < 100_000);
+    assert_eq!(rt.spawn(|| 1).join().expect("the runtime goes on"), 1);
+    rt.shutdown().expect("an orderly end");
+}
+
 /// There is no address space for the first stack.
 #[test]
 fn without_memory_for_a_stack_no_runtime_is_built() {

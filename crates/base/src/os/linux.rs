@@ -43,8 +43,31 @@ fn read_file<'a>(path: &[u8], text: &'a mut [u8]) -> Option<&'a [u8]> {
     text.get(..read)
 }
 
-/// Bytes of address space that the process may still map; `None` if there is no limit, or it is not
-/// known. Allocates nothing.
+/// Bytes that the process may still map; `None` if there is no limit, or it is not known. Allocates
+/// nothing.
+fn room_left() -> Option<usize> {
+    [address_space_left(), commitment_left()].into_iter().flatten().min()
+}
+
+/// Bytes that the system still promises, where it promises no more than it has
+/// (`vm.overcommit_memory` 2). A stack counts whole there.
+fn commitment_left() -> Option<usize> {
+    static IS_STRICT: OnceLock<bool> = OnceLock::new();
+    let policy = || read_file(b"/proc/sys/vm/overcommit_memory\0", &mut [0; 8])?.first().copied();
+    if !IS_STRICT.get_or_init(|| !cfg!(miri) && policy() == Some(b'2')) {
+        return None;
+    }
+    let mut text = [0; 4096];
+    let text = std::str::from_utf8(read_file(b"/proc/meminfo\0", &mut text)?).ok()?;
+    let kib = |key: &str| -> Option<usize> {
+        let line = text.lines().find_map(|line| line.strip_prefix(key))?;
+        line.split_whitespace().next()?.parse().ok()
+    };
+    let left = kib("CommitLimit:")?.saturating_sub(kib("Committed_AS:")?);
+    Some(left.saturating_mul(1024))
+}
+
+/// The same for a limit on address space (`ulimit -v`).
 fn address_space_left() -> Option<usize> {
     let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
     // SAFETY: the call fills the limit.
@@ -150,7 +173,7 @@ impl Os for Linux {
     }
 
     fn reserve(size: usize, spare: usize) -> io::Result<*mut u8> {
-        let spare = match address_space_left() {
+        let spare = match room_left() {
             // Unlike a mapping, a look takes nothing from other threads meanwhile.
             Some(left) if left < size.saturating_add(spare) => {
                 return Err(io::Error::from_raw_os_error(libc::ENOMEM));
