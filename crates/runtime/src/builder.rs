@@ -226,7 +226,8 @@ impl Builder {
     /// Branches, scoped jobs and calls from outside never fail. A scope runs its own jobs on the
     /// stack that it waits on. If such work still cannot start, and nothing else runs for 40 ms (or
     /// the work has waited for one second), one piece at a time gets a stack beyond the limit.
-    /// There are at most as many of those as the limit says, or 64 if that is more.
+    /// There are at most as many of those as the limit says, or 64 if that is more. A join that
+    /// finds its stack nearly full takes another within the limit, and a loop never does.
     /// [`Runtime::report`](crate::Runtime::report) counts what waits.
     ///
     /// In a [strict](Self::strict) runtime this bounds threads, and nothing fails.

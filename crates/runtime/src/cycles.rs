@@ -27,7 +27,15 @@ pub struct Seen {
 /// Each fiber waits for one owner at most. A walk starts from each fiber and marks what it visits
 /// with its number. A walk that meets its own mark has found a cycle; each cycle is found once.
 pub fn find(fibers: &[Seen]) -> Vec<Vec<usize>> {
-    let by_id: HashMap<u64, usize> = fibers.iter().enumerate().map(|(i, f)| (f.id, i)).collect();
+    // What goes on on fresh stacks has one number on all of them: what counts is the innermost wait,
+    // the one for an owner.
+    let mut by_id: HashMap<u64, usize> = HashMap::new();
+    for (i, fiber) in fibers.iter().enumerate() {
+        let place = by_id.entry(fiber.id).or_insert(i);
+        if fiber.owner.is_some() {
+            *place = i;
+        }
+    }
     let next = |index: usize| by_id.get(&fibers[index].owner?).copied();
     let mut marks = vec![usize::MAX; fibers.len()];
     let mut cycles = Vec::new();

@@ -9,7 +9,9 @@
 use crate::context;
 use crate::fresh::Fresh;
 use crate::runtime::{Runtime, warn_once};
+use crate::unwind::discard;
 use sateen_base::abort_with;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 /// See the [module's documentation](self).
 pub(crate) enum Elsewhere {
@@ -54,20 +56,25 @@ impl Elsewhere {
             return inline(a, b);
         }
         let (mut job, mut result) = (Some((a, b, nested)), None);
-        self.call(&mut || {
+        let called = self.call(&mut || {
             if let Some((a, b, nested)) = job.take() {
                 result = Some(nested(a, b));
             }
         });
+        if let Err(panic) = called {
+            discard(result);
+            resume_unwind(panic);
+        }
         result.unwrap_or_else(|| abort_with("nested work did not run elsewhere"))
     }
 
-    /// Calls `job` there, once. Its panic goes on here.
+    /// Calls `job` there, once. A panic is for the caller to go on with, after it has discarded what
+    /// `job` has made.
     #[inline(never)]
-    pub(crate) fn call(self, job: &mut (dyn FnMut() + Send)) {
+    pub(crate) fn call(self, job: &mut (dyn FnMut() + Send)) -> std::thread::Result<()> {
         match self {
-            Self::Inline => job(),
-            Self::Global(runtime) => runtime.install(job),
+            Self::Inline => catch_unwind(AssertUnwindSafe(job)),
+            Self::Global(runtime) => catch_unwind(AssertUnwindSafe(|| runtime.install(job))),
             Self::Fresh(fresh) => fresh.call(job),
         }
     }

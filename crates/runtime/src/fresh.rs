@@ -20,7 +20,7 @@ use crate::stack::DEFAULT_STACK;
 use crate::task::{Running, interrupted_after};
 use crate::worker::Owner;
 use sateen_base::AbortGuard;
-use std::panic::resume_unwind;
+use sateen_base::prim::thread;
 use std::ptr::NonNull;
 
 /// Bytes of a stack that are left to code without nested work: a panic with a backtrace, whatever
@@ -48,21 +48,33 @@ impl Fresh {
         root::fresh_fiber(worker, run_call).map(Self)
     }
 
-    /// For a loop of `caller`, if that has little room.
+    /// For a loop of the caller, if that has little room.
     #[inline]
     pub(crate) fn for_loop() -> Option<Self> {
         let (worker, caller) = context::here()?;
-        if caller.stack_left() >= LOOP_ROOM { None } else { Self::take(worker, caller) }
+        if caller.stack_left() >= LOOP_ROOM { None } else { Self::for_loop_slow(worker, caller) }
     }
 
-    /// Calls `job` on the fresh stack. Its panic goes on here.
+    /// A loop mostly has room enough, so it takes no stack that a task may need. Branches that an
+    /// unwinding destructor leaves to others could be cancelled with its task.
     #[cold]
     #[inline(never)]
-    pub(crate) fn call(self, job: &mut (dyn FnMut() + Send)) {
+    fn for_loop_slow(worker: &Owner, caller: &Fiber) -> Option<Self> {
+        let are_few = worker.shared().stacks.are_few();
+        if are_few || thread::panicking() { None } else { Self::take(worker, caller) }
+    }
+
+    /// Calls `job` on the fresh stack. Returns the panic that is to go on here: its own, or that of
+    /// a cancellation.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn call(self, job: &mut (dyn FnMut() + Send)) -> std::thread::Result<()> {
         let (fiber, caller) = (self.0, context::this_fiber());
         // SAFETY: the caller runs on that fiber.
         let worker = unsafe { caller.owner() };
-        let mut call = Call { caller, job };
+        // The stack unwinds no panic of its own, so its count would let a cancellation in.
+        let masks = u32::from(thread::panicking());
+        let mut call = Call { caller, masks, job };
         // SAFETY: `call` stays until the latch is set; one fiber runs it.
         let branch = unsafe { Distant::new(Call::run, (&raw mut call).cast()) };
         fiber.will_start(Entry::job(NonNull::from(&branch).cast()));
@@ -78,15 +90,15 @@ impl Fresh {
         }
         // SAFETY: the latch is set.
         let panic = unsafe { branch.take_panic() };
-        if let Err(panic) = panic.map_or_else(|| interrupted_after(caller, ()), Err) {
-            resume_unwind(panic);
-        }
+        panic.map_or_else(|| interrupted_after(caller, ()), Err)
     }
 }
 
 /// What the fresh fiber is to do.
 struct Call<'a> {
     caller: &'a Fiber,
+    /// 1 if the caller unwinds: nothing may interrupt that, here neither.
+    masks: u32,
     job: &'a mut (dyn FnMut() + Send),
 }
 
@@ -95,9 +107,9 @@ impl Call<'_> {
     /// `this` points to a call whose caller waits; the running fiber was made for it.
     unsafe fn run(this: *mut ()) {
         // SAFETY: by contract.
-        let Call { caller, job } = unsafe { &mut *this.cast::<Call<'_>>() };
+        let Call { caller, masks, job } = unsafe { &mut *this.cast::<Call<'_>>() };
         let fiber = context::this_fiber();
-        fiber.act_for(caller, || {
+        fiber.act_for(caller, *masks, || {
             // SAFETY: the caller waits for it.
             unsafe { Running::continued(fiber, caller.running(), this.cast(), job) }
         });

@@ -4,10 +4,10 @@ mod common;
 
 use common::watched;
 use sateen_runtime::{
-    Builder, Elapsed, FiberLocal, FiberLocalError, JoinError, Runtime, Spawn, fork, join,
-    no_suspend, par_for, par_map, scope, sleep, timeout, yield_now,
+    Builder, CancelToken, Elapsed, FiberLocal, FiberLocalError, JoinError, Runtime, Spawn, fork,
+    join, no_suspend, par_for, par_map, scope, sleep, timeout, yield_now,
 };
-use sateen_sync::{Event, ReentrantMutex, park};
+use sateen_sync::{Barrier, Event, Mutex, ReentrantMutex, park};
 use std::cell::Cell;
 use std::hint::black_box;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -302,4 +302,123 @@ fn nothing_is_lost() {
             assert_eq!(done.into_inner(), 20 * 4_001);
         });
     }
+}
+
+/// Nothing may interrupt a destructor that unwinds, on whatever stack its work goes on.
+#[test]
+fn an_unwinding_destructor_is_not_cancelled_again() {
+    struct Joins(usize);
+    impl Drop for Joins {
+        fn drop(&mut self) {
+            deep(self.0, &|| yield_now());
+        }
+    }
+    for depth in [100, 5_000] {
+        let rt = small(1).build().expect("a runtime");
+        let begun = Arc::new(Event::new());
+        let inner = Arc::clone(&begun);
+        let task = rt.spawn(move || {
+            let _joins = Joins(depth);
+            inner.set();
+            Event::new().wait();
+        });
+        begun.wait();
+        task.cancel();
+        watched("a cancelled task", || {
+            assert!(matches!(task.join(), Err(JoinError::Cancelled)));
+        });
+        watched("a time limit", || {
+            let late = || {
+                let _joins = Joins(depth);
+                Event::new().wait();
+            };
+            assert_eq!(rt.install(|| timeout(Duration::from_millis(1), late)), Err(Elapsed));
+        });
+    }
+}
+
+/// A cancellation drops what the work has made, and a panic of that goes nowhere.
+#[test]
+fn a_cancelled_caller_discards_the_result() {
+    struct Bomb;
+    impl Drop for Bomb {
+        fn drop(&mut self) {
+            panic!("a destructor");
+        }
+    }
+    fn forks(depth: usize) -> [Bomb; 1] {
+        let frame = black_box([1_u8; 1024]);
+        if depth == usize::from(frame[0]) - 1 {
+            [Bomb]
+        } else {
+            fork([|| forks(depth - 1)]).map(|[b]| b)
+        }
+    }
+    let rt = small(1).build().expect("a runtime");
+    for way in 0..3 {
+        let token = CancelToken::new();
+        let inner = token.clone();
+        let task = rt.spawn_with(Spawn::new().token(&token), move || {
+            inner.cancel();
+            match way {
+                0 => std::mem::forget(deep(600, &|| Bomb)),
+                1 => std::mem::forget(forks(600)),
+                _ => std::mem::forget(par_map(&[1, 2, 3], |_| Bomb)),
+            }
+        });
+        watched("a cancelled task", || assert!(task.join().is_err()));
+    }
+}
+
+/// Loops have room enough where they are, so they take no stack that a task waits for.
+#[test]
+fn loops_take_no_stacks_that_are_few() {
+    for stacks in [5, 6, 8] {
+        let rt = Runtime::builder().workers(1).stack_size(64 << 10).max_stacks(stacks);
+        let rt = rt.build().expect("a runtime");
+        let event = Arc::new(Event::new());
+        let wait = || {
+            let event = Arc::clone(&event);
+            rt.spawn(move || par_for(0..1, |_| event.wait()))
+        };
+        let tasks: Vec<_> = (0..4).map(|_| wait()).collect();
+        let inner = Arc::clone(&event);
+        rt.spawn(move || inner.set()).join().expect("the fifth stack");
+        tasks.into_iter().for_each(|task| task.join().expect("ran"));
+    }
+}
+
+/// Two tasks that wait for each other's lock on fresh stacks are found.
+#[test]
+fn a_deadlock_is_told() {
+    let rt = small(1).build().expect("a runtime");
+    // The fibers that are used next have been used before, in another order.
+    let events: Vec<_> = (0..40).map(|_| Arc::new(Event::new())).collect();
+    let wait = |event: &Arc<Event>| {
+        let event = Arc::clone(event);
+        rt.spawn(move || event.wait())
+    };
+    let tasks: Vec<_> = events.iter().map(wait).collect();
+    for (event, task) in events.iter().zip(tasks).rev() {
+        event.set();
+        task.join().expect("ran");
+    }
+    let locks = [(); 2].map(|()| Arc::new(Mutex::new(())));
+    let both = Arc::new(Barrier::new(2));
+    for first in [0, 1] {
+        let (locks, both) = (locks.clone(), Arc::clone(&both));
+        drop(rt.spawn(move || {
+            deep(100, &|| {
+                let _one = locks[first].lock();
+                both.wait();
+                let _other = locks[1 - first].lock();
+            })
+        }));
+    }
+    watched("a report", || {
+        while rt.report().deadlocks.is_empty() {
+            thread::yield_now();
+        }
+    });
+    std::mem::forget(rt);
 }

@@ -61,9 +61,10 @@ impl Fiber {
         self.block(Some(Instant::now() + NAP * 2u32.pow(naps.min(most))));
     }
 
-    /// Runs `f`, which `caller` has called here and waits for: its mask and limit are for it.
-    pub(crate) fn act_for<R>(&self, caller: &Self, f: impl FnOnce() -> R) -> R {
-        self.with_mask_and_limit(caller.masks.get(), caller.limit.get(), f)
+    /// Runs `f`, which `caller` has called here and waits for: its mask and limit are for it, and
+    /// `masks` more.
+    pub(crate) fn act_for<R>(&self, caller: &Self, masks: u32, f: impl FnOnce() -> R) -> R {
+        self.with_mask_and_limit(caller.masks.get() + masks, caller.limit.get(), f)
     }
 
     /// Runs `f`, work that others left, on top of a wait: the task's mask and limit are not for it.

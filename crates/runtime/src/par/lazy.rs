@@ -114,7 +114,10 @@ impl<P: Piece> Offered<'_, P> {
         // SAFETY: by contract.
         let this = unsafe { &mut *this.cast::<Self>() };
         match Fresh::for_loop() {
-            Some(fresh) => fresh.call(&mut || this.run()),
+            // After a panic the half stays for its owner, which discards it.
+            Some(fresh) => {
+                fresh.call(&mut || this.run()).unwrap_or_else(|panic| resume_unwind(panic))
+            }
             None => this.run(),
         }
     }
@@ -168,12 +171,12 @@ impl Lazy {
             let place = if is_long { outside() } else { Elsewhere::Inline };
             return self.run_elsewhere::<P>(place, rest);
         };
-        if let Some(fresh) = Fresh::for_loop() {
-            return self.run_elsewhere::<P>(Elsewhere::Fresh(fresh), rest);
-        }
         let site = Site::of(Offered::<P>::run_stolen);
         let known = self.recall(site, P::left(&rest));
-        let output = self.run_on::<P>(Some(stack), rest);
+        let output = match Fresh::for_loop() {
+            Some(fresh) => self.run_elsewhere::<P>(Elsewhere::Fresh(fresh), rest),
+            None => self.run_on::<P>(Some(stack), rest),
+        };
         self.remember(site, known);
         output
     }
@@ -202,11 +205,10 @@ impl Lazy {
     #[inline(never)]
     fn run_elsewhere<P: Piece>(&self, place: Elsewhere, rest: P::Rest) -> P::Output {
         let mut all = Offered::<P> { lazy: self, half: Some(Half::Left(rest)) };
-        place.call(&mut || all.run());
-        let Some(Half::Taken(output)) = all.half else {
-            abort_with("a loop did not run elsewhere");
-        };
-        *output
+        match (place.call(&mut || all.run()), all.half) {
+            (Ok(()), Some(Half::Taken(output))) => *output,
+            (panic, half) => Offered { lazy: self, half }.unwind(panic.err()),
+        }
     }
 
     fn run_on<P: Piece>(&self, stack: Option<&JoinStack>, rest: P::Rest) -> P::Output {

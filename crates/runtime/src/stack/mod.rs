@@ -281,6 +281,11 @@ impl Stacks {
         self.tight.is_raised()
     }
 
+    /// Whether tasks may have to wait for stacks: their number is limited, or some worker has none.
+    pub(crate) fn are_few(&self) -> bool {
+        self.limit != usize::MAX || self.is_tight()
+    }
+
     fn allocate(&self, size: StackSize) -> io::Result<FiberStack> {
         // Ordering: Relaxed, a count that guards no data.
         if self.limit != usize::MAX && self.live.fetch_add(1, Ordering::Relaxed) >= self.limit {
