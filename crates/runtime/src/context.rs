@@ -227,6 +227,20 @@ impl Context {
     }
 }
 
+/// Runs `f` on the calling fiber, with nested work where it is for as long as the fiber is not
+/// suspended.
+pub(crate) fn without_limit<R>(f: impl FnOnce() -> R) -> R {
+    struct Restore(&'static Fiber);
+    impl Drop for Restore {
+        fn drop(&mut self) {
+            with(|c| c.limit.set(self.0.record().limit()));
+        }
+    }
+    let _restore = Restore(this_fiber());
+    with(|c| c.limit.set(0));
+    f()
+}
+
 /// Runs `f` with nested `join`, `scope` and so on as plain calls.
 pub(crate) fn run_inline<R>(f: impl FnOnce() -> R) -> R {
     struct Leave;

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | is on a thread outside of any runtime | on the global runtime; inline if there is none |
 //! | is in a hook, or its runtime is shut down | inline, by plain calls |
-//! | has little of its stack left | on a [fresh stack](crate::fresh), if it can have one |
+//! | has little of its stack left | on a [fresh stack](crate::fresh), or here if there is none |
 
 use crate::context;
 use crate::fresh::Fresh;
@@ -15,18 +15,22 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 /// See the [module's documentation](self).
 pub(crate) enum Elsewhere {
+    /// Where the caller is, however little is left.
+    Here,
     Inline,
     Global(&'static Runtime),
     Fresh(Fresh),
 }
 
-/// Where nested work of the caller goes; none if it is to run where it is.
+/// Where nested work of the caller goes.
 #[cold]
 #[inline(never)]
-pub(crate) fn elsewhere() -> Option<Elsewhere> {
+pub(crate) fn elsewhere() -> Elsewhere {
     match context::here() {
-        None => Some(outside()),
-        Some((worker, fiber)) => Fresh::take(worker, fiber).map(Elsewhere::Fresh),
+        None => outside(),
+        Some((worker, fiber)) => {
+            Fresh::take(worker, fiber).map_or(Elsewhere::Here, Elsewhere::Fresh)
+        }
     }
 }
 
@@ -73,6 +77,7 @@ impl Elsewhere {
     #[inline(never)]
     pub(crate) fn call(self, job: &mut (dyn FnMut() + Send)) -> std::thread::Result<()> {
         match self {
+            Self::Here => catch_unwind(AssertUnwindSafe(|| context::without_limit(job))),
             Self::Inline => catch_unwind(AssertUnwindSafe(job)),
             Self::Global(runtime) => catch_unwind(AssertUnwindSafe(|| runtime.install(job))),
             Self::Fresh(fresh) => fresh.call(job),

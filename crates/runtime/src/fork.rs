@@ -1,7 +1,7 @@
 //! `fork`: an array of branches, an array of results.
 
 use crate::context::{self, this_fiber};
-use crate::elsewhere::{Elsewhere, elsewhere};
+use crate::elsewhere::elsewhere;
 use crate::fiber::Fiber;
 use crate::help::{self, Under};
 use crate::join_stack::{Job, SlotRoom};
@@ -118,13 +118,11 @@ where
     F: FnOnce() -> R + Send,
     R: Send,
 {
-    let here = 0u8;
-    if context::with(|c| c.is_beyond((&raw const here).addr()))
-        && let Some(place) = elsewhere()
-    {
-        return fork_elsewhere(place, fs);
+    let frame = 0u8;
+    if context::with(|c| c.is_beyond((&raw const frame).addr())) {
+        return fork_elsewhere(fs);
     }
-    // SAFETY: the frame is not beyond the limit, or nested work runs here: a fiber runs.
+    // SAFETY: the frame is not beyond the limit, so a fiber runs.
     let stack = unsafe { context::stack() };
     let mut results = Results { values: [const { MaybeUninit::uninit() }; N], filled: 0 };
     if N == 0 {
@@ -211,12 +209,12 @@ fn wait_for_stolen(frame: &Frame, own: usize, under: &Under) {
 
 #[cold]
 #[inline(never)]
-fn fork_elsewhere<F, R, const N: usize>(place: Elsewhere, fs: [F; N]) -> [R; N]
+fn fork_elsewhere<F, R, const N: usize>(fs: [F; N]) -> [R; N]
 where
     F: FnOnce() -> R + Send,
     R: Send,
 {
-    place.run(
+    elsewhere().run(
         fs,
         (),
         |fs, ()| fork(fs),

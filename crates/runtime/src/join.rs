@@ -2,7 +2,7 @@
 
 use crate::context::{self, this_fiber};
 use crate::distant::Distant;
-use crate::elsewhere::{Elsewhere, elsewhere};
+use crate::elsewhere::elsewhere;
 use crate::fiber::Fiber;
 use crate::help::{self, Under};
 use crate::join_stack::{Job, JoinStack, SlotRoom};
@@ -116,7 +116,6 @@ impl<F: FnOnce(bool) -> R, R> Branch<F, R> {
 /// let rc = std::rc::Rc::new(1);
 /// sateen::join(|| *rc, || *rc);
 /// ```
-// (Nearly each call has closures of its own, so there is one copy of this in either case.)
 #[inline(always)]
 pub fn join<A, B, RA, RB>(a: A, b: B) -> (RA, RB)
 where
@@ -132,8 +131,9 @@ where
     join_small(a, b)
 }
 
-/// [`join`] of results that are moved about in place.
-#[inline(always)]
+/// [`join`] of results that are moved about in place. (The compiler decides whether to inline it. In
+/// recursion it is better off without.)
+#[inline]
 fn join_small<A, B, RA, RB>(a: A, b: B) -> (RA, RB)
 where
     A: FnOnce() -> RA + Send,
@@ -142,13 +142,11 @@ where
     RB: Send,
 {
     let mut branch = MaybeUninit::uninit();
-    if context::with(|c| c.is_beyond((&raw const branch).addr()))
-        && let Some(place) = elsewhere()
-    {
-        return join_elsewhere(place, a, b);
+    if context::with(|c| c.is_beyond((&raw const branch).addr())) {
+        return join_elsewhere(a, b);
     }
     let branch = branch.write(Branch::new(|_| b()));
-    // SAFETY: the frame is not beyond the limit, or nested work runs here: a fiber runs.
+    // SAFETY: the frame is not beyond the limit, so a fiber runs.
     unsafe { join_branch(context::stack(), a, branch) }
 }
 
@@ -300,14 +298,14 @@ fn wait_for_stolen(latch: &Latch<Fiber>, under: &Under) {
 
 #[cold]
 #[inline(never)]
-fn join_elsewhere<A, B, RA, RB>(place: Elsewhere, a: A, b: B) -> (RA, RB)
+fn join_elsewhere<A, B, RA, RB>(a: A, b: B) -> (RA, RB)
 where
     A: FnOnce() -> RA + Send,
     B: FnOnce() -> RB + Send,
     RA: Send,
     RB: Send,
 {
-    place.run(
+    elsewhere().run(
         a,
         b,
         |a, b| join_small(a, b),

@@ -520,14 +520,12 @@ where
     let frame = 0u8;
     let stays = context::with(|c| !c.is_beyond((&raw const frame).addr()));
     match here() {
-        Some((worker, fiber)) if stays => in_scope(worker, fiber, f),
+        Some((worker, fiber)) if stays => {
+            let scope = Scope::of_fiber(worker, fiber);
+            scope.complete(worker, fiber, || f(&scope))
+        }
         _ => scope_elsewhere(f),
     }
-}
-
-fn in_scope<'scope, R>(worker: &Owner, fiber: &Fiber, f: impl FnOnce(&Scope<'scope>) -> R) -> R {
-    let scope = Scope::of_fiber(worker, fiber);
-    scope.complete(worker, fiber, || f(&scope))
 }
 
 #[cold]
@@ -537,17 +535,15 @@ where
     OP: FnOnce(&Scope<'scope>) -> R + Send,
     R: Send,
 {
-    let there = |f: OP, ()| match here() {
-        Some((worker, fiber)) => in_scope(worker, fiber, f),
-        None => {
+    elsewhere().run(
+        f,
+        (),
+        |f, ()| scope(f),
+        |f, ()| {
             let scope = Scope::inline();
             scope.complete_inline(|| f(&scope))
-        }
-    };
-    match elsewhere() {
-        Some(place) => place.run(f, (), there, there),
-        None => there(f, ()),
-    }
+        },
+    )
 }
 
 impl Runtime {
