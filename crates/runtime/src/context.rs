@@ -122,7 +122,7 @@ impl Context {
         unsafe { (*self.requests.get()).load(Ordering::Relaxed) }
     }
 
-    /// Whether nested work of a caller whose frame is at `frame` has to go elsewhere: no fiber runs,
+    /// Whether nested work of a caller with a frame at `frame` has to go elsewhere: no fiber runs,
     /// or little of its stack is left.
     #[inline(always)]
     pub(crate) fn is_beyond(&self, frame: usize) -> bool {

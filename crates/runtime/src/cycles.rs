@@ -27,8 +27,8 @@ pub struct Seen {
 /// Each fiber waits for one owner at most. A walk starts from each fiber and marks what it visits
 /// with its number. A walk that meets its own mark has found a cycle; each cycle is found once.
 pub fn find(fibers: &[Seen]) -> Vec<Vec<usize>> {
-    // What goes on on fresh stacks has one number on all of them: what counts is the innermost wait,
-    // the one for an owner.
+    // What goes on on fresh stacks has one number on all of them. What counts is the innermost
+    // wait, the one for an owner.
     let mut by_id: HashMap<u64, usize> = HashMap::new();
     for (i, fiber) in fibers.iter().enumerate() {
         let place = by_id.entry(fiber.id).or_insert(i);

@@ -72,8 +72,8 @@ impl Elsewhere {
         result.unwrap_or_else(|| abort_with("nested work did not run elsewhere"))
     }
 
-    /// Calls `job` there, once. A panic is for the caller to go on with, after it has discarded what
-    /// `job` has made.
+    /// Calls `job` there, once. A panic is for the caller to go on with, after it has discarded
+    /// what `job` has made.
     #[inline(never)]
     pub(crate) fn call(self, job: &mut (dyn FnMut() + Send)) -> std::thread::Result<()> {
         match self {

@@ -131,8 +131,8 @@ where
     join_small(a, b)
 }
 
-/// [`join`] of results that are moved about in place. (The compiler decides whether to inline it. In
-/// recursion it is better off without.)
+/// [`join`] of results that are moved about in place. (The compiler decides whether to inline it:
+/// in recursion it is better not to.)
 #[inline]
 fn join_small<A, B, RA, RB>(a: A, b: B) -> (RA, RB)
 where
