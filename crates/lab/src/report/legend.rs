@@ -157,6 +157,7 @@ const NAMES: &[(&str, &str)] = &[
     ("sateen-roundrobin", "our workers each have a queue, filled in turn"),
     ("sateen-local", "our runtime of one thread, with locks that have no atomics"),
     ("sateen-async", "our tasks as futures"),
+    ("sateen-64k", "our tasks on stacks of 64 KiB"),
     ("sateen-batch", "ours, 16 at once"),
     ("sateen-fifo", "our shed, ready tasks in the order in which they became ready"),
     ("sateen-plain", "our deque as in textbooks"),
