@@ -199,7 +199,7 @@ impl Builder {
     /// Only pages that are touched take memory: a task that has blocked once keeps one. The rest is
     /// address space, which is plentiful (128 TiB for most 64-bit processes).
     ///
-    /// Page tables take 8 bytes for each page of it, up to about 4.4 KiB a stack. So where 100,000
+    /// Page tables take 8 bytes for each page of it, up to about 4.5 KiB a stack. So where 100,000
     /// tasks block at once, or address space is limited (`ulimit -v`, some containers), choose a
     /// smaller size, such as 64 KiB. The guide's page `stacks` has a table. Choose a larger size
     /// where tasks recurse deeply by plain calls, or

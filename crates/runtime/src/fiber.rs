@@ -80,7 +80,7 @@ pub(crate) struct Fiber {
     outer_waits: UnsafeCell<Vec<Wait>>,
     /// What runs here now, with what it goes back to. The fiber's alone.
     running: Cell<*const Running>,
-    /// What a fiber made for one task starts with. The worker's alone.
+    /// What a fiber made for one task starts with, until that has ended. The worker's alone.
     start: Cell<Option<Entry>>,
     /// Counts of wakers that are gone, kept for the next ones.
     kept: waker::Kept,
@@ -256,6 +256,10 @@ impl Fiber {
     /// The fiber runs `entry` first.
     pub(crate) fn will_start(&self, entry: Entry) {
         self.start.set(Some(entry));
+    }
+
+    pub(crate) fn start(&self) -> Option<Entry> {
+        self.start.get()
     }
 
     pub(crate) fn take_start(&self) -> Option<Entry> {

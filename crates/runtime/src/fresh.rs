@@ -1,5 +1,5 @@
-//! Nested work on a fresh stack, where little of the caller's is left. So recursion by nested work
-//! ends only with memory.
+//! Calls on a fresh stack, for nested work whose caller has little of its own left. So recursion by
+//! nested work ends only with memory.
 //!
 //! The caller hands its worker to a fiber with a stack of its own, which calls the work, and waits
 //! for it as for a stolen branch. Both stay on one thread, one after the other. To the work it is
@@ -35,7 +35,7 @@ pub(crate) const fn reserve(size: usize) -> usize {
     if size / 2 < RESERVE { size / 2 } else { RESERVE }
 }
 
-/// A fiber that waits for a call of the running one. (One word: it passes through each `join`.)
+/// A fiber that waits for a call of the running one.
 pub(crate) struct Fresh(&'static Fiber);
 
 impl Fresh {
@@ -45,7 +45,15 @@ impl Fresh {
         if caller.keeps_thread() {
             return None;
         }
-        root::fresh_fiber(worker, run_call).map(Self)
+        // As from a root: what an allocator of the user's making nests runs inline.
+        let (left, mut fiber) = (context::with(context::Context::leave_fiber), None);
+        root::call_off_fiber(|| {
+            let guard = AbortGuard::new("a panic in an allocator of stacks");
+            fiber = root::fresh_fiber(worker, run_call);
+            guard.disarm();
+        });
+        context::with(|c| c.return_to(left));
+        fiber.map(Self)
     }
 
     /// For a loop of the caller, if that has little room.
@@ -55,8 +63,9 @@ impl Fresh {
         if caller.stack_left() >= LOOP_ROOM { None } else { Self::for_loop_slow(worker, caller) }
     }
 
-    /// A loop mostly has room enough, so it takes no stack that a task may need. Branches that an
-    /// unwinding destructor leaves to others could be cancelled with its task.
+    /// A loop can mostly do with less, so it takes no stack that a task may be waiting for. Nor
+    /// does one that an unwinding destructor runs: while it waits, others could take its halves,
+    /// and be cancelled with the task.
     #[cold]
     #[inline(never)]
     fn for_loop_slow(worker: &Owner, caller: &Fiber) -> Option<Self> {

@@ -245,13 +245,15 @@ fn grow_heap() {
 }
 
 /// Starts `task`, which asks for a larger or a much smaller stack than others have, on its own. If
-/// there is no memory for that, the task fails, because waiting would not make other stacks larger.
+/// there is no memory for that, one that fits runs on the caller's stack. A larger one fails,
+/// because waiting would not make other stacks larger.
 ///
 /// The caller runs `current`. A fiber that may leave its thread is at the base of its loop: only
 /// such a loop starts tasks there.
 #[cold]
 pub(crate) fn start_apart(worker: &Owner, current: &Fiber, task: NonNull<Header>, size: usize) {
     let shared = worker.shared();
+    let fits_here = size <= current.stack_size();
     let size = StackSize::new(size).map_or(shared.stacks.default_size(), StackSize::coarse);
     let starts = match &shared.threads {
         Some(threads) => own_thread::run(worker, threads, task, size),
@@ -268,7 +270,10 @@ pub(crate) fn start_apart(worker: &Owner, current: &Fiber, task: NonNull<Header>
             true
         }),
     };
-    if !starts {
+    if !starts && fits_here {
+        // SAFETY: this thread owns the entry's reference to the task.
+        unsafe { task::run_queued(task) };
+    } else if !starts {
         worker.counters.out_of_stacks.bump();
         // SAFETY: this thread owns the entry's reference to the task.
         unsafe { task::refuse_queued(task, JoinError::OutOfStacks) };
@@ -278,9 +283,10 @@ pub(crate) fn start_apart(worker: &Owner, current: &Fiber, task: NonNull<Header>
 /// Runs the one task that the fiber was made for.
 fn run_handed(worker: &'static Owner, fiber: &'static Fiber) {
     let guard = AbortGuard::new("a panic reached the base of a task's own stack");
-    if let Some(entry) = fiber.take_start() {
+    if let Some(entry) = fiber.start() {
         worker.execute(fiber, entry);
     }
+    fiber.take_start();
     guard.disarm();
 }
 

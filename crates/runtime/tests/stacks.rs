@@ -329,6 +329,47 @@ fn every_allocator_works() {
     }
 }
 
+/// A task that asks for little runs on its worker's stack if there is no other.
+#[test]
+fn a_small_stack_of_its_own_is_no_condition() {
+    let rt = builder().workers(1).max_stacks(1).build().expect("a runtime");
+    let small = || Spawn::new().stack_size(32 << 10);
+    let tasks: Vec<_> = (0..100).map(|i| rt.spawn_with(small(), move || i)).collect();
+    for (i, task) in tasks.into_iter().enumerate() {
+        assert_eq!(task.join().expect("ran"), i);
+    }
+}
+
+/// An allocator that gives more than it was asked for: no task is moved on for ever.
+#[test]
+fn an_allocator_that_gives_more() {
+    struct Generous(PooledStacks);
+    impl StackAllocator for Generous {
+        fn allocate(&self, size: usize) -> std::io::Result<sateen_runtime::Stack> {
+            self.0.allocate(size.max(8 << 20))
+        }
+        unsafe fn deallocate(&self, stack: sateen_runtime::Stack) {
+            // SAFETY: this passes the contract on to the caller.
+            unsafe { self.0.deallocate(stack) }
+        }
+    }
+    fn deep(depth: usize) -> usize {
+        let frame = std::hint::black_box([1_u8; 1024]);
+        if depth == 0 {
+            return 0;
+        }
+        let (below, one) = sateen_runtime::join(|| deep(depth - 1), || usize::from(frame[5]));
+        below + one
+    }
+    let stacks = Generous(PooledStacks::new());
+    let rt = builder().stack_allocator(stacks).build().expect("a runtime");
+    for _ in 0..20 {
+        let task = rt.spawn_with(Spawn::new().stack_size(32 << 10), || 7);
+        assert_eq!(task.join().expect("ran"), 7);
+    }
+    assert_eq!(rt.install(|| deep(20_000)), 20_000);
+}
+
 /// An allocator that gives smaller stacks than it was asked for, or none after the first few.
 #[test]
 fn allocators_that_fail() {

@@ -16,10 +16,12 @@ impl Fiber {
     }
 
     /// Whether a task that asks for `size` bytes of stack is to have one of its own: this one is
-    /// smaller, or so much larger that many blocked tasks would waste address space.
+    /// smaller, or so much larger that many blocked tasks would waste address space. (A stack that
+    /// was made for the task may be larger than it asked for, if its allocator gave more.)
     pub(crate) fn is_unfit_for(&self, size: usize) -> bool {
         size > self.stack_size()
             || (!self.keeps_thread()
+                && self.start.get().is_none()
                 && StackSize::new(size).is_ok_and(|s| s.coarse().bytes() <= self.stack_size() / 2))
     }
 

@@ -53,8 +53,9 @@ impl Stack {
 
 /// An allocator of stacks; see [`Builder::stack_allocator`](crate::Builder::stack_allocator).
 ///
-/// Several workers may call it at once, on their own thread stacks. It must not block for long,
-/// call the runtime, or panic (a panic ends the process).
+/// Several workers may call it at once, on their own thread stacks, or on a task's stack that has
+/// some 60 KiB left. It must not block for long, call the runtime, or panic (a panic ends the
+/// process).
 ///
 /// # Examples
 ///

@@ -539,7 +539,7 @@ unsafe fn conclude(header: NonNull<Header>) {
 /// | 64 KiB | 4 KiB, if it uses no more | 0.2 KiB |
 /// | 192 KiB | the same | 0.5 KiB |
 /// | 1 MiB | the same | 2.3 KiB |
-/// | 2 MiB, the default | the same | 4.4 KiB |
+/// | 2 MiB, the default | the same | 4.5 KiB |
 ///
 /// Source: launch policy `post` of Boost.Fiber.
 ///
