@@ -275,7 +275,7 @@ impl Monitor {
             let since = *sample.blocked.get_or_insert(now - elapsed);
             // Seen twice, so that a block of some microseconds is none.
             acted |= since == now - elapsed;
-            if !sample.has_substitute && since < now - elapsed && shared.leaves_work(usize::MAX) {
+            if !sample.has_substitute && since < now - elapsed && shared.needs_worker(now) {
                 sample.has_substitute = true;
                 acted = true;
                 self.tell(worker, now - since);
@@ -302,7 +302,7 @@ impl Monitor {
         let blocked = BlockedWorker { worker: worker.index(), id, name, location, time };
         if !SAID.swap(true, Ordering::Relaxed) {
             os::say(format_args!(
-                "{blocked} while work is queued; a substitute takes over (calls that \
+                "{blocked} while work waits; a substitute takes over (calls that \
                  block are best made in `blocking`; this is said once)"
             ));
         }

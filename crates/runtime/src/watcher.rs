@@ -27,6 +27,29 @@ use sateen_base::canary;
 use sateen_base::prim::searched::{AtomicU64, AtomicUsize};
 use sateen_base::prim::{Ordering, fence};
 
+/// What a worker knows of the timers and the watcher may not.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct News(u8);
+
+impl News {
+    /// A timer was armed at the worker that comes before all others there.
+    pub const ARMED: Self = Self(1);
+    /// The worker has slept, or looked at all timers, and has not gone on with anything since.
+    pub const LOOKED: Self = Self(2);
+
+    fn has(self, what: Self) -> bool {
+        self.0 & what.0 != 0
+    }
+}
+
+impl std::ops::BitOr for News {
+    type Output = Self;
+
+    fn bitor(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+}
+
 /// Later than all times, which are nanoseconds since some moment.
 pub const NEVER: u64 = u64::MAX;
 
@@ -58,9 +81,28 @@ impl Watcher {
         watches
     }
 
+    /// A worker with `news` goes on with something that may take long, or leaves. `own` and `all`
+    /// are when the earliest timer of its own, and of all workers, is due. True: no worker will
+    /// mind it, so the caller calls the timekeeper.
+    pub fn pass_on(
+        &self,
+        news: News,
+        sleepers: &Sleepers,
+        own: impl FnOnce() -> u64,
+        all: impl FnOnce() -> u64,
+    ) -> bool {
+        // Both are done: the word may change in between.
+        let told = news.has(News::ARMED) && self.tell(sleepers, own);
+        let handed_on = news.has(News::LOOKED) && self.hand_on(sleepers, all);
+        told || handed_on
+    }
+
     /// A worker has armed a timer that comes before all others of its own. `earliest` of those.
-    /// True: no worker will mind it, so the caller calls the timekeeper.
-    pub fn tell(&self, sleepers: &Sleepers, earliest: impl FnOnce() -> u64) -> bool {
+    /// True: as of [`Watcher::pass_on`].
+    fn tell(&self, sleepers: &Sleepers, earliest: impl FnOnce() -> u64) -> bool {
+        if canary!("watch_not_told") {
+            return false;
+        }
         if !canary!("watch_tell_no_fence") {
             // Partners: the fences in `watch`, `hand_on` and `look`.
             fence(Ordering::SeqCst);
@@ -76,7 +118,7 @@ impl Watcher {
     }
 
     /// Worker `me` is awake. Before it goes on with something that may take long,
-    /// [`Watcher::hand_on`].
+    /// [`Watcher::pass_on`] with [`News::LOOKED`].
     pub fn leave(&self, me: usize) {
         // Ordering: Relaxed, see `watch`.
         if self.word.load(Ordering::Relaxed) == me + 1 {
@@ -86,8 +128,8 @@ impl Watcher {
 
     /// The caller has been awake, maybe in order to watch, and goes on with something else. If
     /// there are timers, another worker has to watch. `earliest` of all. True: as of
-    /// [`Watcher::tell`].
-    pub fn hand_on(&self, sleepers: &Sleepers, earliest: impl FnOnce() -> u64) -> bool {
+    /// [`Watcher::pass_on`].
+    fn hand_on(&self, sleepers: &Sleepers, earliest: impl FnOnce() -> u64) -> bool {
         if canary!("watch_not_handed_on") {
             return false;
         }

@@ -65,6 +65,7 @@ use crate::shared::Shared;
 use crate::stall::{OwnState, State};
 use crate::task::{Ids, Running};
 use crate::trace;
+use crate::watcher::News;
 use sateen_base::os::ThreadClock;
 use sateen_base::prim::time::{Duration, Instant};
 use sateen_base::prim::{Arc, AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering, UnsafeCell};
@@ -152,7 +153,7 @@ pub(crate) struct Owner {
     /// It was notified in its sleep, and has not searched since.
     pub(crate) was_woken: Cell<bool>,
     /// What the watcher of the timers may not know.
-    timer_news: Cell<timers::News>,
+    timer_news: Cell<News>,
     /// The state that the counts of `stall.rs` have for this worker.
     stall: OwnState,
     /// Since when the worker has had no stack for what it could start.

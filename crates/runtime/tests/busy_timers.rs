@@ -7,8 +7,8 @@ mod common;
 
 use common::{fib, with_runtime};
 use sateen_runtime::{
-    Runtime, block_on, fork, join, par_for, par_sort, poll_requests, scope, sleep, sleep_async,
-    spawn, timeout, yield_now,
+    Runtime, Spawn, block_on, fork, join, no_suspend, par_for, par_sort, poll_requests, scope,
+    sleep, sleep_async, spawn, timeout, yield_now,
 };
 use sateen_sync::Event;
 use std::future::Future;
@@ -196,6 +196,66 @@ fn a_timer_of_the_busy_task_itself() {
             }
         });
     }
+}
+
+/// A substitute watches the timer of a task whose worker sleeps. The blocked worker goes on, and
+/// stays busy, so the substitute rests.
+#[test]
+fn after_a_substitute_that_watched() {
+    let rt = Runtime::builder().workers(2).substitutes(1).build().expect("a runtime");
+    for _ in 0..20 {
+        let seen = Arc::new(AtomicBool::new(false));
+        let [release, blocks, sleeps] = [0; 3].map(|_| Arc::new(Event::new()));
+        let busy = rt.spawn_with(Spawn::new().on_worker(0), {
+            let (seen, release, blocks) = (seen.clone(), release.clone(), blocks.clone());
+            move || {
+                no_suspend(|| {
+                    blocks.set();
+                    release.wait();
+                });
+                // To offer work would wake the sleeping worker, which would look.
+                work_until(&seen, std::thread::yield_now)
+            }
+        });
+        blocks.wait();
+        let sleeper = rt.spawn_with(Spawn::new().on_worker(1), {
+            let sleeps = sleeps.clone();
+            move || {
+                // The substitute takes this task, and watches afterwards because it sleeps alone.
+                drop(spawn(|| ()));
+                std::thread::sleep(NAP);
+                sleeps.set();
+                sleep(NAP * 4);
+                seen.store(true, SeqCst);
+            }
+        });
+        sleeps.wait();
+        std::thread::sleep(NAP);
+        release.set();
+        assert!(busy.join().expect("worked"), "the sleeper had to wait for the work's end");
+        sleeper.join().expect("slept");
+    }
+    rt.shutdown().expect("an orderly end");
+}
+
+/// The only worker is blocked in the system, so a substitute has to fire the timer of a future.
+#[test]
+fn a_futures_timer_while_all_workers_are_blocked() {
+    let rt = Runtime::builder().workers(1).substitutes(1).build().expect("a runtime");
+    let seen = Arc::new(AtomicBool::new(false));
+    let (begun, sees) = (Arc::new(Event::new()), seen.clone());
+    let begins = begun.clone();
+    let sleeper = rt.spawn_async(async move {
+        let nap = sleep_async(NAP * 10);
+        begins.set();
+        nap.await;
+        sees.store(true, SeqCst);
+    });
+    begun.wait();
+    let blocked = rt.spawn(move || work_until(&seen, || std::thread::sleep(NAP)));
+    assert!(blocked.join().expect("worked"), "the timer had to wait for the task's end");
+    sleeper.join().expect("slept");
+    rt.shutdown().expect("an orderly end");
 }
 
 #[test]

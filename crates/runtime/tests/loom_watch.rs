@@ -10,7 +10,7 @@ use sateen_base::prim::Ordering::Relaxed;
 use sateen_base::prim::searched::{AtomicBool, AtomicU64};
 use sateen_runtime::models::request_word::{RequestWord, TIMER};
 use sateen_runtime::models::sleepers::Sleepers;
-use sateen_runtime::models::watcher::{NEVER, Watcher};
+use sateen_runtime::models::watcher::{NEVER, News, Watcher};
 use sateen_sync::park::ThreadParker;
 
 /// The slots of the workers that sleep.
@@ -46,7 +46,7 @@ impl Model {
     /// Arms a timer as a worker that stays busy afterwards.
     fn arm(&self) {
         self.timer.store(LATER, Relaxed);
-        self.call(self.watcher.tell(&self.sleepers, || self.earliest()));
+        self.pass_on(News::ARMED);
     }
 
     fn earliest(&self) -> u64 {
@@ -108,7 +108,13 @@ impl Model {
     /// A worker is awake and has something to do.
     fn get_busy(&self, me: usize) {
         self.watcher.leave(me);
-        self.call(self.watcher.hand_on(&self.sleepers, || self.earliest()));
+        self.pass_on(News::LOOKED);
+    }
+
+    /// A worker goes on with something else, or leaves for good.
+    fn pass_on(&self, news: News) {
+        let earliest = || self.earliest();
+        self.call(self.watcher.pass_on(news, &self.sleepers, earliest, earliest));
     }
 }
 
@@ -234,6 +240,38 @@ fn a_busy_watcher_hands_on_to_the_stand_in() {
         model.get_busy(A);
         timekeeper.join().unwrap();
     });
+}
+
+/// A substitute watches, or has just armed a timer, and is not needed any more: it lies down. The
+/// worker that it stood for stays awake, so the timekeeper takes over. It may just have seen the
+/// substitute watch.
+fn a_substitute_lies_down(news: News) {
+    model(3, move || {
+        let model = Model::new();
+        model.looked_before();
+        if news == News::LOOKED {
+            assert!(!model.fall_asleep(A));
+            model.sleepers.cancel(A);
+        }
+        let timekeeper = thread::spawn({
+            let model = Arc::clone(&model);
+            move || model.look_until_seen()
+        });
+        model.timer.store(LATER, Relaxed);
+        model.watcher.leave(A);
+        model.pass_on(news);
+        timekeeper.join().unwrap();
+    });
+}
+
+#[test]
+fn a_substitute_that_watched_lies_down() {
+    a_substitute_lies_down(News::LOOKED);
+}
+
+#[test]
+fn a_substitute_that_armed_lies_down() {
+    a_substitute_lies_down(News::ARMED);
 }
 
 /// The timekeeper raises the request for one timer, and the worker fires it. The timekeeper learns

@@ -32,8 +32,9 @@ impl Owner {
     fn rest_slow(&self, slot: usize) {
         let shared = self.shared();
         // A notification, or a push that relied on this worker's search, may have been for work
-        // that others can do.
+        // that others can do. It may also have watched the timers, or have armed one.
         self.pass_on();
+        self.announce_timer();
         let mine = || self.has_own_arrivals() || self.has_ready() || self.has_deferred();
         if mine() {
             return;
@@ -51,7 +52,6 @@ impl Owner {
             return;
         }
         shared.stall.rests(Rest::Sleep);
-        self.announce_timer();
         let next = self.timers.earliest();
         let limit = next.map(|at| at.saturating_duration_since(Instant::now()));
         let watch = shared.watch.as_ref();
@@ -65,7 +65,7 @@ impl Owner {
             watch.inspect(|watch| watch.wakes());
         }
         self.fire_timers();
+        // It may have been woken in order to watch. What it does next announces that.
         self.stop_watching();
-        self.announce_timer();
     }
 }

@@ -14,23 +14,9 @@ use super::{Owner, TIMER};
 use crate::fiber::Fiber;
 use crate::trace;
 use crate::unwind::run_and_discard;
+use crate::watcher::News;
 use sateen_base::prim::time::{Duration, Instant};
 use std::task::Waker;
-
-/// What a worker knows and the watcher may not.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct News(u8);
-
-impl News {
-    /// A timer was armed here that comes before all others here.
-    const ARMED: u8 = 1;
-    /// The worker has slept, or looked at all timers, and has not gone on with anything since.
-    const LOOKED: u8 = 2;
-
-    fn has(self, what: u8) -> bool {
-        self.0 & what != 0
-    }
-}
 
 impl Owner {
     /// A timer was armed here that comes before all others here.
@@ -44,8 +30,8 @@ impl Owner {
         self.request(TIMER);
     }
 
-    fn note(&self, what: u8) {
-        self.timer_news.set(News(self.timer_news.get().0 | what));
+    fn note(&self, news: News) {
+        self.timer_news.set(self.timer_news.get() | news);
     }
 
     /// The worker goes on with something that may take long. If it has watched, or armed a timer,
@@ -72,15 +58,9 @@ impl Owner {
 
     fn pass_news_on(&self) {
         let shared = self.shared();
-        let news = self.timer_news.take();
-        let mut calls = false;
-        if news.has(News::ARMED) {
-            calls |= shared.watcher.tell(&shared.sleep, || shared.ticks(self.timers.earliest()));
-        }
-        if news.has(News::LOOKED) {
-            calls |= shared.watcher.hand_on(&shared.sleep, || shared.earliest_timer());
-        }
-        if calls {
+        let own = || shared.ticks(self.timers.earliest());
+        let all = || shared.earliest_timer();
+        if shared.watcher.pass_on(self.timer_news.take(), &shared.sleep, own, all) {
             shared.timekeeper.call(shared);
         }
     }
