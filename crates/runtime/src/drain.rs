@@ -1,11 +1,12 @@
 //! How workers that end find out that nothing is left to do.
 //!
-//! One word of two parts. There are fewer than 2^16 workers, and no look lasts for 2^48 wake-ups:
+//! One word of two parts. At most 2^16 threads are counted: 65,535 workers and the monitor. No look
+//! lasts for 2^44 wake-ups.
 //!
 //! | bits | counts | changed by |
 //! |---|---|---|
-//! | low 16 | drained: idle, without suspended fibers | up: `drain`, `absent`; down: `undrain` |
-//! | high 48 | the epoch: how often one of them went back to work | `undrain` |
+//! | low 20 | drained: idle, without suspended fibers | up: `drain`, `absent`; down: `undrain` |
+//! | high 44 | the epoch: how often one of them went back to work | `undrain` |
 //!
 //! The last worker to drain looks at all queues. If they are empty and the word is then still what
 //! its own exchange made it, no worker has run since. Proof: `README.md`, "Ending".
@@ -18,7 +19,9 @@ use sateen_base::prim::searched::AtomicU64;
 use sateen_base::prim::{Ordering, fence};
 
 const ONE: u64 = 1;
-const EPOCH: u64 = 1 << 16;
+const EPOCH: u64 = 1 << 20;
+#[cfg(not(loom))]
+const _: () = assert!((crate::MAX_WORKERS as u64) < EPOCH - 1);
 /// What [`DrainCount::undrain`] adds to the epoch; left out to see the model fail.
 #[inline(always)]
 fn worked() -> u64 {

@@ -3,7 +3,9 @@
 mod common;
 
 use common::Watchdog;
-use sateen_runtime::{BuildError, JoinError, Runtime, Spawn, WorkerThread, policy};
+use sateen_runtime::{
+    BuildError, Builder, JoinError, MAX_WORKERS, Priority, Runtime, Spawn, WorkerThread, policy,
+};
 use sateen_sync::Event;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::Command;
@@ -74,6 +76,85 @@ fn limits_without_end_are_limits_like_others() {
         .expect("a runtime");
     assert_eq!(rt.install(|| sateen_runtime::blocking(|| 1)), 1);
     rt.shutdown_timeout(Duration::MAX).expect("an orderly end");
+}
+
+type Set = Box<dyn Fn(Builder) -> Builder>;
+
+/// Each setting of a number at its least and its greatest value: the runtime is built, runs a task
+/// that waits, and ends.
+#[test]
+fn each_setting_at_its_least_and_its_greatest() {
+    fn all<T: Copy + 'static>(set: fn(Builder, T) -> Builder, values: &[T]) -> Vec<Set> {
+        values.iter().map(|&value| Box::new(move |b| set(b, value)) as Set).collect()
+    }
+    let sizes = [0, usize::MAX];
+    let times = [Duration::ZERO, Duration::MAX];
+    let settings = [
+        ("workers", all(Builder::workers, &[1, MAX_WORKERS])),
+        ("substitutes", all(Builder::substitutes, &[0, MAX_WORKERS - 3, MAX_WORKERS, usize::MAX])),
+        ("spin", all(Builder::spin, &times)),
+        ("stack_size", all(Builder::stack_size, &[0, 1 << 30])),
+        ("max_stacks", all(Builder::max_stacks, &[2, usize::MAX])),
+        ("blocking_threads", all(Builder::blocking_threads, &sizes)),
+        ("blocking_keep_alive", all(Builder::blocking_keep_alive, &times)),
+    ];
+    for (name, sets) in &settings {
+        for (i, set) in sets.iter().enumerate() {
+            for mode in [|b| b, |b: Builder| b.strict(true), |b: Builder| b.keep_threads(true)] {
+                let _watchdog = Watchdog::new("a runtime with an extreme setting does not end");
+                let rt = match set(mode(Runtime::builder().workers(2))).build() {
+                    Ok(rt) => rt,
+                    // So many threads are more than most systems give.
+                    Err(BuildError::Thread { .. }) if (*name, i) == ("workers", 1) => continue,
+                    Err(error) => panic!("{name}, value {i}: {error}"),
+                };
+                let event = Arc::new(Event::new());
+                let waits = event.clone();
+                let task = rt.spawn(move || waits.wait());
+                rt.install(|| event.set());
+                assert_eq!(rt.install(|| sateen_runtime::blocking(|| 1)), 1);
+                task.join().expect("ran");
+                rt.shutdown().expect("an orderly end");
+            }
+        }
+    }
+}
+
+/// The same for the settings of a task.
+#[test]
+fn each_setting_of_a_task_at_its_least_and_its_greatest() {
+    let long = "n".repeat(1 << 20);
+    let rt = Runtime::builder().workers(2).build().expect("a runtime");
+    let settings = [
+        Spawn::new().name(""),
+        Spawn::new().name(long),
+        Spawn::new().priority(Priority::Low),
+        Spawn::new().priority(Priority::High),
+        Spawn::new().stack_size(0),
+        Spawn::new().stack_size(1 << 30),
+        Spawn::new().property(0),
+        Spawn::new().property(u64::MAX),
+        Spawn::new().on_worker(0),
+        Spawn::new().on_worker(1),
+    ];
+    for settings in settings {
+        let text = format!("{:.200?}", settings);
+        let inner = settings.clone();
+        assert_eq!(rt.spawn_with(settings, || 1).join().expect(&text), 1);
+        assert_eq!(rt.install(|| inner.spawn(|| 2).join()).expect(&text), 2);
+    }
+    for index in [2, usize::MAX] {
+        let error = rt.spawn_with(Spawn::new().on_worker(index), || ()).join().expect_err("none");
+        assert_eq!(
+            error.to_string(),
+            format!("no worker {index} to spawn on: there are 2, counted from 0")
+        );
+    }
+    for size in [(1 << 30) + 1, usize::MAX] {
+        let error = rt.spawn_with(Spawn::new().stack_size(size), || ()).join().expect_err("none");
+        assert!(error.to_string().contains(&size.to_string()), "{error}");
+    }
+    rt.shutdown().expect("an orderly end");
 }
 
 /// Builds with a callback that panics. No thread may be left, nor anything that the runtime held.

@@ -27,6 +27,7 @@ pub use sateen_base::os::StackGuard;
 pub(crate) use high_water::high_water;
 
 use crate::join_stack::Slot;
+use crate::own_thread::THREAD_OVERHEAD;
 use crate::tight::Tight;
 use corosensei::stack::StackPointer;
 use sateen_base::CachePadded;
@@ -46,8 +47,8 @@ pub(crate) const BYTES_PER_SLOT: usize = 8 * size_of::<Slot>();
 const MIN_FRAMES: usize = 24 * 1024;
 /// The largest stack that can be asked for: 1 GiB.
 pub(crate) const MAX_STACK: usize = 1 << 30;
-/// The largest that an allocator is asked for, with the slots.
-const MAX_TOTAL: usize = total(MAX_STACK);
+/// The largest that an allocator is asked for, with the slots, and with what a thread needs.
+const MAX_TOTAL: usize = total(MAX_STACK + THREAD_OVERHEAD);
 /// How many stacks may be in use beyond a smaller limit, or when the system gives no more. They are
 /// for nested work that nothing else can start.
 pub(crate) const BEYOND: usize = 64;
