@@ -19,7 +19,7 @@ use crate::shared::{Setup, Shared};
 use crate::sleepers::Alarm;
 use crate::stack::{BEYOND, DEFAULT_STACK, PooledStacks, StackAllocator, StackSize, Stacks};
 use crate::substitutes::{Names, Substitutes, default_name};
-use crate::unwind::DiscardOnDrop;
+use crate::unwind::Held;
 use crate::worker_thread::{WorkerThread, start_thread};
 use found::{cores_to_pin, default_workers, most_threads, names, strict_by_variable};
 use sateen_base::prim::Arc;
@@ -43,8 +43,10 @@ const SUBSTITUTES: usize = 4;
 const STRICT_SUBSTITUTES: usize = 1024;
 const DEFAULT_SPIN: Duration = Duration::from_micros(50);
 
-type NameFn = Box<dyn Fn(usize) -> String>;
-type SpawnFn = Box<dyn FnMut(WorkerThread) -> io::Result<()>>;
+// All that is the user's is held: a failed build, or a builder that is dropped, tells no panic of a
+// destructor.
+type NameFn = Held<Box<dyn Fn(usize) -> String>>;
+type SpawnFn = Held<Box<dyn FnMut(WorkerThread) -> io::Result<()>>>;
 
 /// Settings of a runtime; see [`Runtime::builder`].
 pub struct Builder {
@@ -57,13 +59,13 @@ pub struct Builder {
     stack_size: usize,
     max_stacks: usize,
     policy: Scheduling,
-    stacks: Box<dyn StackAllocator>,
+    stacks: Held<Box<dyn StackAllocator>>,
     report_blocked: bool,
     blocking: blocking::Limits,
     strict: bool,
     keep_threads: bool,
     substitutes: Option<usize>,
-    on_arrival: Option<Box<dyn Fn() + Send + Sync>>,
+    on_arrival: Option<Held<Box<dyn Fn() + Send + Sync>>>,
     compat: bool,
     pub(crate) inspect: inspect::Choice,
 }
@@ -90,13 +92,13 @@ impl Default for Builder {
             workers: None,
             name: None,
             hooks: Hooks::default(),
-            spawn: Box::new(start_thread),
+            spawn: Held::new(Box::new(start_thread)),
             pin: false,
             spin: DEFAULT_SPIN,
             stack_size: DEFAULT_STACK,
             max_stacks: usize::MAX,
             policy: policy::work_stealing(),
-            stacks: Box::new(PooledStacks::new()),
+            stacks: Held::new(Box::new(PooledStacks::new())),
             report_blocked: false,
             blocking: blocking::Limits::default(),
             strict: false,
@@ -126,7 +128,7 @@ impl Builder {
     /// `name` is called on the building thread before any thread starts, for substitutes too. A
     /// name with a NUL is a [`BuildError::Name`].
     pub fn thread_name(mut self, name: impl Fn(usize) -> String + 'static) -> Self {
-        self.name = Some(Box::new(name));
+        self.name = Some(Held::new(Box::new(name)));
         self
     }
 
@@ -136,14 +138,14 @@ impl Builder {
     /// The hook is not a task: what it joins runs on the spot, and what it spawns is refused. A
     /// panic in it is reported and ignored.
     pub fn on_start(mut self, hook: impl Fn(usize) + Send + Sync + 'static) -> Self {
-        self.hooks.on_start = Some(DiscardOnDrop::new(Box::new(hook)));
+        self.hooks.on_start = Some(Held::new(Box::new(hook)));
         self
     }
 
     /// Calls `hook` on each worker's thread after its last work; otherwise as
     /// [`Builder::on_start`].
     pub fn on_exit(mut self, hook: impl Fn(usize) + Send + Sync + 'static) -> Self {
-        self.hooks.on_exit = Some(DiscardOnDrop::new(Box::new(hook)));
+        self.hooks.on_exit = Some(Held::new(Box::new(hook)));
         self
     }
 
@@ -168,7 +170,7 @@ impl Builder {
         mut self,
         spawn: impl FnMut(WorkerThread) -> io::Result<()> + 'static,
     ) -> Self {
-        self.spawn = Box::new(spawn);
+        self.spawn = Held::new(Box::new(spawn));
         self
     }
 
@@ -245,7 +247,7 @@ impl Builder {
 
     /// Where stacks come from. Default: [`PooledStacks::new`].
     pub fn stack_allocator(mut self, stacks: impl StackAllocator + 'static) -> Self {
-        self.stacks = Box::new(stacks);
+        self.stacks = Held::new(Box::new(stacks));
         self
     }
 
@@ -402,7 +404,7 @@ impl Builder {
     /// `arrival` is called on any thread, perhaps more often than needed. A wait in it blocks that
     /// thread; a panic in it ends the process.
     pub fn on_arrival(mut self, arrival: impl Fn() + Send + Sync + 'static) -> Self {
-        self.on_arrival = Some(Box::new(arrival));
+        self.on_arrival = Some(Held::new(Box::new(arrival)));
         self
     }
 
@@ -420,8 +422,7 @@ impl Builder {
         let (policies, _) = policy::for_workers(policy::round_robin().0, 1);
         let workers = Cells::new(policies, 0, None);
         let alarm = self.on_arrival.map(|arrival| {
-            let arrival = DiscardOnDrop::new(arrival);
-            let call = move |_: usize| call_user("an arrival callback panicked", &*arrival);
+            let call = move |_: usize| call_user("an arrival callback panicked", &**arrival);
             Box::new(call) as Alarm
         });
         let setup = Setup {
@@ -455,8 +456,8 @@ impl Builder {
     /// assert_eq!(error.to_string(), "cannot run 0 workers: 1 to 65535 are possible");
     /// ```
     pub fn build(mut self) -> Result<Runtime, BuildError> {
-        let mut spawn = std::mem::replace(&mut self.spawn, Box::new(start_thread));
-        self.build_with(&mut *spawn, false)
+        let mut spawn = std::mem::replace(&mut self.spawn, Held::new(Box::new(start_thread)));
+        self.build_with(&mut **spawn, false)
     }
 
     /// For [`crate::compat`]: the environment does not count, posted work waits for the run queue,
@@ -579,7 +580,7 @@ impl Drop for Starting<'_> {
 
 /// Makes stacks, and checks that at least one is available.
 fn make_stacks(
-    allocator: Box<dyn StackAllocator>,
+    allocator: Held<Box<dyn StackAllocator>>,
     size: usize,
     stacks: usize,
     workers: usize,

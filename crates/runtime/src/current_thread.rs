@@ -20,7 +20,7 @@ use crate::spawner::Spawner;
 use crate::starve::STUCK_NAPS;
 use crate::task::{self, Birth, Header, JoinHandle};
 use crate::trace;
-use crate::unwind::CAN_UNWIND;
+use crate::unwind::{CAN_UNWIND, Held};
 use crate::worker::{Owner, Push};
 use sateen_base::AbortGuard;
 use sateen_base::os::{self, SignalStack, ThreadEnd};
@@ -149,8 +149,9 @@ impl CurrentThread {
     /// With the panic of `f`; and if the runtime is running already, that is, in one of its own
     /// tasks.
     pub fn run<R>(&self, f: impl FnOnce() -> R) -> R {
-        let call = Call::new(f);
+        let f = Held::new(f);
         let entered = self.enter();
+        let call = Call::new(f.release());
         self.worker().push(call.entry(), Push::Other);
         // The frame has to stay until the call has returned: nothing unwinds out of `drive`.
         self.drive(|| call.is_done());
@@ -490,10 +491,11 @@ where
     F: FnOnce() -> T + 'static,
     T: 'static,
 {
+    let f = Held::new(f);
     let worker = context::owner().filter(|worker| worker.shared().pumped);
     let worker = worker.expect("spawn_local outside of a current-thread runtime's tasks");
     // SAFETY: a task of the runtime runs here, so this is its thread.
-    unsafe { spawn_here(worker, f, Location::caller()) }
+    unsafe { spawn_here(worker, f.release(), Location::caller()) }
 }
 
 /// # Safety

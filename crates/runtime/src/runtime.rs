@@ -14,7 +14,7 @@ use crate::outside_spin;
 use crate::shared::{Refused, Shared};
 use crate::spawner::Spawner;
 use crate::task::{JoinHandle, Running, Spawn, interrupted_after};
-use crate::unwind::{discard, run_and_discard};
+use crate::unwind::{Held, discard, run_and_discard};
 use sateen_base::os::{self, PerProcess};
 use sateen_base::prim::time::Duration;
 use sateen_base::prim::{Arc, AtomicBool, AtomicUsize, Ordering, UnsafeCell, thread};
@@ -122,7 +122,7 @@ impl Runtime {
             Err(Refused::ShutDown) => context::run_inline(unsafe { job.take() }),
             Err(Refused::Forked) => {
                 // SAFETY: as above.
-                drop(unsafe { job.take() });
+                discard(unsafe { job.take() });
                 panic!("{}", forked::MESSAGE)
             }
         }
@@ -181,6 +181,8 @@ impl Runtime {
         F: Fn(usize) -> R + Sync,
         R: Send,
     {
+        // Refused, it is dropped here.
+        let f = Held::new(f);
         let inside = self.is_own_thread();
         // In a hook no other code runs the worker's own share.
         assert!(!inside || context::fiber().is_some(), "broadcast in a worker's hook");
@@ -192,7 +194,7 @@ impl Runtime {
                 Err(_) => return Vec::new(),
             },
         };
-        let f = &f;
+        let f = &*f;
         let jobs: Vec<_> = (0..self.workers()).map(|i| Installed::new(move || f(i))).collect();
         let entries: Vec<_> = jobs.iter().map(Installed::entry_here).collect();
         let put = || self.shared.post_each(&entries);

@@ -11,7 +11,7 @@ use crate::join_stack::Job;
 use crate::root;
 use crate::runtime::Runtime;
 use crate::shared::{Refused, Shared};
-use crate::unwind::discard;
+use crate::unwind::{Held, discard};
 use crate::worker::{Owner, Push};
 use crate::worker_thread::WorkerThread;
 use sateen_base::prim::Arc;
@@ -173,7 +173,7 @@ impl Pool {
             Ok(inside) => shared.submit_through(inside, detached(f)),
             Err(Refused::ShutDown) => f(),
             Err(Refused::Forked) => {
-                drop(f);
+                discard(f);
                 panic!("{}", forked::MESSAGE)
             }
         }
@@ -187,6 +187,7 @@ impl Pool {
     /// In a process that has forked, if the pool was made before that.
     pub fn spawn_broadcast(&self, f: impl Fn(usize) + Send + Sync + 'static) {
         let shared = self.shared();
+        let f = Held::new(f);
         let inside = match context::owner() {
             Some(worker) if worker.is_of(shared) => None,
             _ => match shared.enter_gate() {
@@ -196,7 +197,7 @@ impl Pool {
                 Err(Refused::Forked) => panic!("{}", forked::MESSAGE),
             },
         };
-        let f = std::sync::Arc::new(f);
+        let f = std::sync::Arc::new(f.release());
         let share = |index| {
             let f = std::sync::Arc::clone(&f);
             Entry::here(HeapJob::alloc(std::ptr::null(), std::ptr::null(), move || {

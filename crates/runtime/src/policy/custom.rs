@@ -12,7 +12,7 @@ use crate::fiber::Fiber;
 use crate::scope;
 use crate::sleepers::Alarm;
 use crate::task;
-use crate::unwind::DiscardOnDrop;
+use crate::unwind::Held;
 use sateen_base::AbortGuard;
 use sateen_base::prim::Arc;
 use sateen_base::prim::time::Instant;
@@ -22,14 +22,14 @@ use sateen_sync::park;
 const PANICKED: &str = "a scheduling policy panicked";
 
 pub(crate) struct Custom {
-    policy: DiscardOnDrop<Arc<dyn Policy>>,
+    policy: Held<Arc<dyn Policy>>,
     changes: Arc<Changes>,
     worker: usize,
 }
 
 impl Custom {
     pub(super) fn new(policy: Box<dyn Policy>, changes: Arc<Changes>, worker: usize) -> Self {
-        Self { policy: DiscardOnDrop::new(policy.into()), changes, worker }
+        Self { policy: Held::new(policy.into()), changes, worker }
     }
 
     fn call<R>(&self, f: impl FnOnce(&dyn Policy) -> R) -> R {
@@ -69,8 +69,7 @@ impl Custom {
 
 /// Wakes workers whose policies sleep in a way of their own.
 pub(super) fn alarm<'a>(policies: impl Iterator<Item = &'a Custom>) -> Alarm {
-    let policies: Vec<_> =
-        policies.map(|custom| DiscardOnDrop::new(Arc::clone(&*custom.policy))).collect();
+    let policies: Vec<_> = policies.map(|custom| Held::new(Arc::clone(&*custom.policy))).collect();
     Box::new(move |index| call_user(PANICKED, || policies[index].notify()))
 }
 

@@ -23,6 +23,7 @@ use crate::entry::Entry;
 use crate::fiber::Fiber;
 use crate::sleepers::{Alarm, Sleepers};
 use crate::task::{self, PropertyListener, TaskId};
+use crate::unwind::Held;
 use changes::Changes;
 pub(crate) use custom::{Custom, call_user};
 #[cfg(feature = "study")]
@@ -171,7 +172,7 @@ pub(crate) enum Kind {
     #[cfg(feature = "study")]
     SharingLocked(fn() -> MakePolicy),
     RoundRobin,
-    Custom(Box<dyn FnMut(usize) -> Box<dyn Policy>>),
+    Custom(Held<Box<dyn FnMut(usize) -> Box<dyn Policy>>>),
 }
 
 impl std::fmt::Debug for Scheduling {
@@ -246,7 +247,7 @@ pub fn round_robin() -> Scheduling {
 ///
 /// A runtime with one is never [strict](crate::Builder::strict): a build that asks for both fails.
 pub fn custom(make: impl FnMut(usize) -> Box<dyn Policy> + 'static) -> Scheduling {
-    Scheduling(Kind::Custom(Box::new(make)))
+    Scheduling(Kind::Custom(Held::new(Box::new(make))))
 }
 
 impl Kind {

@@ -29,6 +29,7 @@ pub(crate) use high_water::high_water;
 use crate::join_stack::Slot;
 use crate::own_thread::THREAD_OVERHEAD;
 use crate::tight::Tight;
+use crate::unwind::Held;
 use corosensei::stack::StackPointer;
 use sateen_base::CachePadded;
 use sateen_base::os::{Mapping, min_signal_stack, valgrind};
@@ -187,7 +188,7 @@ unsafe impl corosensei::stack::Stack for FiberStack {
 
 /// A runtime's stacks: an allocator, and a bound on how many are in use.
 pub(crate) struct Stacks {
-    allocator: Box<dyn StackAllocator>,
+    allocator: Held<Box<dyn StackAllocator>>,
     size: StackSize,
     /// See [`Stacks::most_of_default`].
     most_of_default: usize,
@@ -204,7 +205,7 @@ pub(crate) struct Stacks {
 
 impl Stacks {
     pub(crate) fn new(
-        allocator: Box<dyn StackAllocator>,
+        allocator: Held<Box<dyn StackAllocator>>,
         size: StackSize,
         limit: usize,
         overhead: usize,

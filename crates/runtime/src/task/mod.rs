@@ -381,7 +381,8 @@ where
     F: FnOnce() -> T + Send + 'static,
     T: Send + 'static,
 {
-    drop(f);
+    // Its panic would take the handle's place.
+    discard(f);
     let body = Body::<F, T>::Result(Err(error));
     let birth = Birth::plain(Ids::outside(), location);
     let header = Frame::alloc(TaskState::refused(), body, std::ptr::null(), birth);

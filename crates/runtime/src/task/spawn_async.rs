@@ -7,6 +7,7 @@ use crate::entry::Entry;
 use crate::runtime::Runtime;
 use crate::shared::Shared;
 use crate::task;
+use crate::unwind::discard;
 use crate::worker::{Owner, Push};
 use sateen_base::prim::Arc;
 use std::future::{Future, IntoFuture};
@@ -165,6 +166,6 @@ where
     fn never<T>() -> T {
         sateen_base::abort_with("a task that was refused was run")
     }
-    drop(future);
+    discard(future);
     task::refused(never::<F::Output>, error, location)
 }
