@@ -369,7 +369,7 @@ mod tests {
 
     fn stacks(limit: usize) -> Stacks {
         let size = StackSize::new(0).expect("the smallest");
-        Stacks::new(Box::new(PooledStacks::new()), size, limit, 0)
+        Stacks::new(Held::new(Box::new(PooledStacks::new())), size, limit, 0)
     }
 
     #[test]
