@@ -8,11 +8,13 @@ mod asked;
 mod helping;
 #[cfg(all(feature = "inspect", unix))]
 mod inspected;
+mod interrupted;
 mod own;
 mod ready;
 mod room;
 mod suspend;
 
+pub(crate) use interrupted::Joining;
 pub use own::{fiber_number, stack_used};
 pub(crate) use suspend::Suspend;
 
@@ -29,7 +31,7 @@ use crate::spans;
 use crate::stack::FiberStack;
 use crate::standoff::Patience;
 use crate::switch::{Back, Main, Switch};
-use crate::task::{Header, Priority, Running, cancel_unwind};
+use crate::task::{Header, Priority, Running};
 use crate::time::Limit;
 use crate::trace;
 use crate::wait_record::{Wait, WaitRecord};
@@ -413,10 +415,15 @@ impl Fiber {
     /// passed. Only the worker asks.
     #[inline]
     pub(crate) fn is_cancelled(&self) -> bool {
+        self.is_task_cancelled() || self.is_over_limit()
+    }
+
+    /// [`Fiber::is_cancelled`] without the time limit.
+    #[inline]
+    fn is_task_cancelled(&self) -> bool {
         // SAFETY: what runs here keeps its task.
         unsafe { self.task().as_ref() }
             .is_some_and(|task| task.is_cancelled() || self.shared.is_cancelling())
-            || self.is_over_limit()
     }
 
     /// Whether a limit that is in force here has passed. Only the worker asks.
@@ -434,22 +441,6 @@ impl Fiber {
     /// Only the fiber calls this. `limit` lies on its stack, or is null.
     pub(crate) fn set_limit(&self, limit: *const Limit) {
         self.limit.set(limit);
-    }
-
-    /// A cancellation point: unwinds if the task has been cancelled and may be interrupted here.
-    #[inline]
-    pub(crate) fn check_interrupted(&self) {
-        if self.is_cancelled() {
-            self.check_interrupted_slow();
-        }
-    }
-
-    #[cold]
-    fn check_interrupted_slow(&self) {
-        // (The count is this fiber's; see `panic_count.rs`.)
-        if self.masks.get() == 0 && !thread::panicking() {
-            cancel_unwind();
-        }
     }
 
     fn mask(&self) {

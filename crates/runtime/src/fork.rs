@@ -2,7 +2,7 @@
 
 use crate::context::{self, this_fiber};
 use crate::elsewhere::elsewhere;
-use crate::fiber::Fiber;
+use crate::fiber::{Fiber, Joining};
 use crate::help::{self, Under};
 use crate::join_stack::{Job, SlotRoom};
 use crate::latch::CountLatch;
@@ -203,8 +203,19 @@ fn go_on<R, const N: usize>(panic: Panic, results: Results<R, N>) -> ! {
 #[cold]
 #[inline(never)]
 fn wait_for_stolen(frame: &Frame, own: usize, under: &Under) {
+    let fiber = this_fiber();
+    // SAFETY: the tag of the fiber's own stack is an activation that runs there.
+    let joining = unsafe { Joining::begin(fiber, fiber.join_stack().tag().cast()) };
     let spin = |latch: &_| help::spin(latch, under);
-    frame.latch.finish_helping(own, spin, this_fiber, || help::once(under));
+    frame.latch.finish_helping(
+        own,
+        spin,
+        || fiber,
+        || {
+            joining.look();
+            help::once(under)
+        },
+    );
 }
 
 #[cold]

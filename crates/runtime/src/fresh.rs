@@ -63,14 +63,11 @@ impl Fresh {
         if caller.stack_left() >= LOOP_ROOM { None } else { Self::for_loop_slow(worker, caller) }
     }
 
-    /// A loop can mostly do with less, so it takes no stack that a task may be waiting for. Nor
-    /// does one that an unwinding destructor runs: while it waits, others could take its halves,
-    /// and be cancelled with the task.
+    /// A loop can mostly do with less, so it takes no stack that a task may be waiting for.
     #[cold]
     #[inline(never)]
     fn for_loop_slow(worker: &Owner, caller: &Fiber) -> Option<Self> {
-        let are_few = worker.shared().stacks.are_few();
-        if are_few || thread::panicking() { None } else { Self::take(worker, caller) }
+        if worker.shared().stacks.are_few() { None } else { Self::take(worker, caller) }
     }
 
     /// Calls `job` on the fresh stack. Returns the panic that is to go on here: its own, or that of

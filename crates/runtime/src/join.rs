@@ -3,7 +3,7 @@
 use crate::context::{self, this_fiber};
 use crate::distant::Distant;
 use crate::elsewhere::elsewhere;
-use crate::fiber::Fiber;
+use crate::fiber::{Fiber, Joining};
 use crate::help::{self, Under};
 use crate::join_stack::{Job, JoinStack, SlotRoom};
 use crate::latch::Latch;
@@ -290,9 +290,15 @@ where
 #[cold]
 #[inline(never)]
 fn wait_for_stolen(latch: &Latch<Fiber>, under: &Under) {
+    let fiber = this_fiber();
+    // SAFETY: the tag of the fiber's own stack is an activation that runs there.
+    let joining = unsafe { Joining::begin(fiber, fiber.join_stack().tag().cast()) };
     help::spin(latch, under);
     if !latch.is_done() {
-        latch.wait_helping(this_fiber(), || help::once(under));
+        latch.wait_helping(fiber, || {
+            joining.look();
+            help::once(under)
+        });
     }
 }
 

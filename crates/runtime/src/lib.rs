@@ -15,6 +15,7 @@
 
 // Protocols, which models drive.
 mod aside;
+mod consent;
 mod cycles;
 mod distant;
 mod drain;
@@ -168,7 +169,7 @@ mod worker;
 mod worker_thread;
 
 sateen_base::open_to_models! {
-    aside, cycles, distant, drain, flag, gate, inbox, join_stack, latch, live, offer,
+    aside, consent, cycles, distant, drain, flag, gate, inbox, join_stack, latch, live, offer,
     outside_latch, own_list, park_word, request_word, sleepers, stall, started_on, task_state,
     tight, trace_ring, wait_record, wake_word, watcher,
 }

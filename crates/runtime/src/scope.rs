@@ -6,7 +6,7 @@ mod lists;
 use crate::context::{self, here, this_fiber};
 use crate::elsewhere::elsewhere;
 use crate::entry::{Entry, Work};
-use crate::fiber::Fiber;
+use crate::fiber::{Fiber, Joining};
 use crate::help::{self, Under};
 use crate::latch::CountLatch;
 use crate::own_list::OwnList;
@@ -21,6 +21,7 @@ use lists::OwnLists;
 use sateen_base::prim::fence;
 use sateen_base::prim::{Arc, AtomicBool, AtomicPtr, Ordering};
 use std::any::Any;
+use std::cell::OnceCell;
 use std::marker::PhantomData;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::ptr::NonNull;
@@ -450,14 +451,20 @@ impl<'scope> Scope<'scope> {
         }
         while self.inner.run_listed() {}
         let under = || self.inner.under();
+        let joining = OnceCell::new();
         let help = || {
+            joining.get().inspect(|joining| Joining::look(joining));
             if self.inner.run_listed() || self.inner.help(worker) {
                 this_fiber().begin_helping();
                 return true;
             }
             help::once_for_scope(under)
         };
-        let spin = |latch: &_| help::spin_for_scope(latch, under);
+        let spin = |latch: &_| {
+            // SAFETY: the scope's own fiber, on which what opened it runs.
+            joining.get_or_init(|| unsafe { Joining::begin(this_fiber(), self.inner.opener) });
+            help::spin_for_scope(latch, under);
+        };
         self.inner.latch.finish_helping(1, spin, this_fiber, help);
     }
 

@@ -114,7 +114,7 @@ fn within<R>(
     match result {
         Ok(value) => Ok(value),
         // Without this limit `f` would not have ended like this.
-        Err(panic) if panic.is::<Cancelled>() && limit.is_over() && !fiber.is_cancelled() => {
+        Err(panic) if panic.is::<Cancelled>() && limit.is_over() && !fiber.is_interrupted() => {
             Err(Elapsed)
         }
         Err(panic) => resume_unwind(panic),

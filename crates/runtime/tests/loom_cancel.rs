@@ -11,6 +11,7 @@ use loom_common::ParkingFiber;
 use sateen_base::model;
 use sateen_base::prim::Ordering::{Acquire, Release};
 use sateen_base::prim::searched::AtomicBool;
+use sateen_runtime::models::consent::Consent;
 use sateen_runtime::models::flag::Flag;
 use sateen_runtime::models::started_on::StartedOn;
 use sateen_runtime::models::task_state::{Cancel, Claim, TaskState};
@@ -142,6 +143,38 @@ fn a_stolen_branch_is_cancelled() {
         model.task.share();
         model.other.wait_until_cancelled(&model.task);
         canceller.join().unwrap();
+    });
+}
+
+/// A branch may be interrupted only once its joiner has come and consents. The mark and the consent
+/// come in any order.
+#[test]
+fn a_branch_ends_once_its_joiner_consents() {
+    model(2, || {
+        let model = Model::new();
+        let consent = Arc::new(Consent::new());
+        assert_eq!(model.task.claim_from_queue(true), Claim::Run);
+        model.started_on.set(model.starter.make());
+        model.other.make().runs.store(true, Release);
+        model.task.share();
+        let canceller = thread::spawn({
+            let model = Arc::clone(&model);
+            move || model.cancel()
+        });
+        let joiner = thread::spawn({
+            let (model, consent) = (Arc::clone(&model), Arc::clone(&consent));
+            move || {
+                consent.give();
+                if model.task.is_cancelled() {
+                    model.other.parking.unpark();
+                }
+            }
+        });
+        while !(model.task.is_cancelled() && consent.is_given()) {
+            model.other.parking.park();
+        }
+        canceller.join().unwrap();
+        joiner.join().unwrap();
     });
 }
 

@@ -1,6 +1,7 @@
 //! From a claim to a result: the task begins and ends to be what its fiber runs.
 
 use super::{Cancelled, Header, JoinError, identity};
+use crate::consent::Consent;
 use crate::context;
 use crate::fiber::Fiber;
 use crate::spans;
@@ -32,6 +33,8 @@ pub(crate) struct Running {
     pub(crate) caller: *const Running,
     /// The task's own frames reach its locals; its branches do not.
     pub(crate) locals: *const Locals,
+    /// Whether its branches elsewhere may be interrupted.
+    pub(crate) consent: Consent,
     /// The height of the join stack at the start. Below it lie branches of outer work.
     pub(crate) below: usize,
     /// How many branches deep its own frames are; debug builds only, see `locals.rs`.
@@ -67,6 +70,7 @@ impl Running {
             what: called.what,
             caller: called.caller,
             locals,
+            consent: Consent::new(),
             below: fiber.join_stack().height(),
             #[cfg(debug_assertions)]
             branches: std::cell::Cell::new(0),
