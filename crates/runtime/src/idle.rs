@@ -243,11 +243,7 @@ impl Owner {
         }
         loop {
             match self.steal_tasks(victim) {
-                Steal::Success(entry) => {
-                    self.counters.task_steals.bump();
-                    trace::stole_task(self, victim.index());
-                    return Some(self.older_than(entry, victim));
-                }
+                Steal::Success(entry) => return Some(self.older_than(entry, victim)),
                 Steal::Retry => spin_loop(),
                 Steal::Empty => break,
             }

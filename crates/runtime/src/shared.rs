@@ -374,6 +374,16 @@ impl Shared {
         }
     }
 
+    /// Puts back what [`Shared::take_injected`] has taken, in order.
+    #[cold]
+    pub(crate) fn put_back_injected(&self, entries: Vec<Entry>) {
+        let none = entries.is_empty();
+        entries.into_iter().for_each(|entry| self.injector.push(entry));
+        if !none {
+            self.announce(None);
+        }
+    }
+
     /// All threads are made, and may run.
     pub(crate) fn open(&self) {
         self.leave_starting(Life::open);

@@ -144,6 +144,8 @@ pub(crate) struct Owner {
     doing: Cell<Doing>,
     /// Since when the running task knows of ready fibers.
     ready_seen: Cell<requests::Seen>,
+    /// How many stale entries it may leave before it looks for them.
+    until_sweep: Cell<usize>,
     /// When it last had been idle and found something to do, in ticks.
     pub(crate) left_idle: Cell<u64>,
     /// For so many pushes more it offers each job at once; see [`offer::answer`](crate::offer).
@@ -234,6 +236,7 @@ impl WorkerCell {
             pops: Cell::new(index as u32),
             doing: Cell::new(Doing::Nothing),
             ready_seen: Cell::default(),
+            until_sweep: Cell::new(queues::SWEEP_LEAST),
             left_idle: Cell::new(0),
             eager: Cell::new(0),
             injected_run: Cell::new(0),

@@ -236,3 +236,89 @@ fn wakers_of_workers_are_counted() {
     });
     assert!(rt.metrics().total().workers_woken > before);
 }
+
+/// A worker without a stack takes what lies at others, where any worker with a stack finds it.
+#[test]
+fn what_a_starved_worker_takes_from_others_is_counted() {
+    let rt = Runtime::builder().workers(2).max_stacks(2).build().expect("a runtime");
+    let (event, over) = (Arc::new(Event::new()), Arc::new(AtomicBool::new(false)));
+    let waits = Arc::clone(&event);
+    let holder = rt.spawn_with(Spawn::new().on_worker(0), move || waits.wait());
+    let ends = Arc::clone(&over);
+    let busy = rt.spawn_with(Spawn::new().on_worker(1), move || {
+        let tasks: Vec<_> = (0..100).map(|_| spawn(worker_index)).collect();
+        while !ends.load(Ordering::Relaxed) {
+            std::thread::yield_now();
+            sateen_runtime::poll_requests();
+        }
+        tasks
+    });
+    let end = Instant::now() + Duration::from_secs(60);
+    while rt.metrics().workers[0].task_steals == 0 {
+        assert!(Instant::now() < end, "thefts that nobody counts: {:?}", rt.metrics());
+        std::thread::yield_now();
+    }
+    event.set();
+    holder.join().expect("no panic");
+    over.store(true, Ordering::Relaxed);
+    for task in busy.join().expect("no panic") {
+        // Some may have failed for want of a stack.
+        drop(task.join());
+    }
+    rt.shutdown().expect("an orderly end");
+}
+
+/// What the workers say after a mixed load adds up to what was done.
+#[test]
+fn what_workers_say_adds_up() {
+    use std::sync::atomic::AtomicU64;
+    const BATCH: u64 = 32;
+    for workers in [1, 2, 8] {
+        let rt = runtime(workers);
+        let [ran, moved, branches] = [(); 3].map(|()| Arc::new(AtomicU64::new(0)));
+        let add = |count: &Arc<AtomicU64>, n: u64| _ = count.fetch_add(n, Ordering::Relaxed);
+        let mut others = 0;
+        for round in 0..200 {
+            let tasks: Vec<_> = (0..20)
+                .map(|i| {
+                    let (ran, moved) = (Arc::clone(&ran), Arc::clone(&moved));
+                    let branches = Arc::clone(&branches);
+                    rt.spawn(move || {
+                        add(&ran, 1);
+                        let here = worker_index();
+                        let inner = {
+                            let (ran, moved) = (Arc::clone(&ran), Arc::clone(&moved));
+                            spawn(move || {
+                                add(&ran, 1);
+                                add(&moved, u64::from(worker_index() != here));
+                            })
+                        };
+                        sateen_runtime::join(
+                            || (0..i).for_each(|_| sateen_runtime::yield_now()),
+                            || add(&branches, u64::from(worker_index() != here)),
+                        );
+                        inner.join().expect("no panic");
+                    })
+                })
+                .collect();
+            let future =
+                rt.spawn_async(async { sateen_runtime::sleep_async(Duration::ZERO).await });
+            let cancelled = rt.spawn(|| ());
+            cancelled.cancel();
+            others += u64::from(cancelled.join().is_ok()) + 1;
+            future.join().expect("no panic");
+            tasks.into_iter().for_each(|task| task.join().expect("no panic"));
+            rt.install(|| sateen_runtime::scope(|s| (0..round % 5).for_each(|_| s.spawn(|_| ()))));
+        }
+        quiet(&rt);
+        let total = rt.metrics().total();
+        let ran = ran.load(Ordering::Relaxed) + others;
+        assert_eq!((total.started, total.ended), (ran, ran), "{workers} workers: {total:?}");
+        assert_eq!(total.suspensions, total.resumptions, "{workers} workers: {total:?}");
+        assert!(total.join_steals >= branches.load(Ordering::Relaxed), "{workers}: {total:?}");
+        let moved = moved.load(Ordering::Relaxed);
+        assert!(total.task_steals * BATCH >= moved, "{workers} workers, {moved}: {total:?}");
+        assert_eq!((total.queued, total.suspended, total.timers), (0, 0, 0), "{total:?}");
+        rt.shutdown().expect("an orderly end");
+    }
+}

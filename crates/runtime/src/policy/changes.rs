@@ -1,7 +1,7 @@
 //! How policies learn of properties that have changed. Each worker has a box, which it empties
 //! before it takes what runs next.
 
-use crate::task::{PropertyListener, TaskId};
+use crate::task::{PropertyListener, Stage, TaskId};
 use sateen_base::prim::{AtomicBool, Ordering};
 use sateen_base::{CachePadded, SpinLock};
 use std::collections::HashMap;
@@ -13,7 +13,7 @@ pub(crate) struct Changes(Box<[CachePadded<Changed>]>);
 struct Changed {
     /// There is something in the list: a hint.
     news: AtomicBool,
-    /// The last change of each task.
+    /// The last change of each task that has not ended.
     list: SpinLock<HashMap<TaskId, u64>>,
 }
 
@@ -34,12 +34,22 @@ impl Changes {
 }
 
 impl PropertyListener for Changes {
-    fn tell(&self, task: TaskId, property: u64) {
+    fn tell(&self, task: TaskId, property: u64, stage: &Stage) {
         for changed in &self.0 {
             let mut list = changed.list.lock();
+            if stage.has_ended() {
+                return;
+            }
             list.insert(task, property);
             // Ordering: Relaxed, a hint; the truth is under the lock.
             changed.news.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// A worker may be busy for long, and others end any number of tasks meanwhile.
+    fn forget(&self, task: TaskId) {
+        for changed in &self.0 {
+            changed.list.lock().remove(&task);
         }
     }
 }

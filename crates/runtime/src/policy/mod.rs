@@ -38,7 +38,7 @@ use sharing::{Shares, Sharing, Staged};
 use std::cell::Cell;
 use std::ptr::NonNull;
 use stealing::Stealer;
-pub(crate) use stealing::Stealing;
+pub(crate) use stealing::{Stealing, discard_stale, is_stale, part_stale};
 
 /// The scheduling of one worker.
 ///
@@ -410,6 +410,20 @@ impl WorkerPolicy {
             Self::SharingLocked(policy) => policy.pop_task(task),
             Self::RoundRobin(policy) => policy.pop_task(task),
             Self::Custom(_) => false,
+        }
+    }
+
+    /// Moves to `stale` the entries of tasks that their joiners have run in place. Returns how many
+    /// others there are. A policy of the user's keeps all: no task is run past it.
+    #[cold]
+    pub(crate) fn take_stale(&self, stale: &mut Vec<Entry>) -> usize {
+        match self {
+            Self::Stealing(policy) => policy.take_stale(stale),
+            Self::Sharing(policy) => policy.take_stale(stale),
+            #[cfg(feature = "study")]
+            Self::SharingLocked(policy) => policy.take_stale(stale),
+            Self::RoundRobin(policy) => policy.take_stale(stale),
+            Self::Custom(_) => 0,
         }
     }
 

@@ -1,5 +1,6 @@
 //! The list of a worker's fibers that can go on.
 
+use super::stealing::part_stale;
 use crate::entry::Entry;
 use crate::fiber::Fiber;
 use crate::task::Priority;
@@ -81,6 +82,23 @@ impl PriorityFifo {
     pub(super) fn pop_youngest(&self) -> Option<Entry> {
         // SAFETY: as above.
         self.normal.with_mut(|normal| unsafe { (*normal).pop_back() })
+    }
+
+    /// Moves stale entries to `stale`. Returns how many are left.
+    #[cold]
+    pub(super) fn take_stale(&self, stale: &mut Vec<Entry>) -> usize {
+        let mut sift = |entries: &mut VecDeque<Entry>| {
+            *entries = part_stale(std::mem::take(entries).into(), stale).into();
+            entries.len()
+        };
+        // SAFETY: as above.
+        let normal = self.normal.with_mut(|normal| sift(unsafe { &mut *normal }));
+        let others = self.others.with_mut(|others| {
+            // SAFETY: as above.
+            unsafe { &mut *others }.iter_mut().map(sift).sum()
+        });
+        self.others_len.set(others);
+        normal + others
     }
 
     #[inline]

@@ -58,6 +58,15 @@ impl RoundRobin {
         pop_task(task, || self.pop_youngest(), |entry| self.push_normal(entry))
     }
 
+    /// See [`WorkerPolicy::take_stale`](super::WorkerPolicy::take_stale).
+    #[cold]
+    pub(super) fn take_stale(&self, stale: &mut Vec<Entry>) -> usize {
+        let kept = self.tasks.take_stale(stale);
+        // Ordering: Relaxed, see `count`.
+        self.len.store(kept, Ordering::Relaxed);
+        kept
+    }
+
     pub(super) fn awakened(&self, runnable: Runnable) {
         let priority = runnable.priority();
         let entry = runnable.into_entry();

@@ -9,7 +9,7 @@
 use super::Runnable;
 use super::ready::ReadyFibers;
 use super::shared_queue::SharedQueue;
-use super::stealing::pop_task;
+use super::stealing::{part_stale, pop_task};
 use crate::entry::Entry;
 use crate::task::{Header, Priority};
 use lock_api::Mutex;
@@ -67,6 +67,8 @@ pub(crate) trait Shares {
     fn pop_youngest(&self) -> Option<Entry>;
     /// See [`WorkerPolicy::pop_task`](super::WorkerPolicy::pop_task).
     fn pop_task(&self, task: NonNull<Header>) -> bool;
+    /// See [`WorkerPolicy::take_stale`](super::WorkerPolicy::take_stale).
+    fn take_stale(&self, stale: &mut Vec<Entry>) -> usize;
     /// What every thread may use.
     fn stage(&self) -> Arc<dyn Staged>;
 }
@@ -175,6 +177,19 @@ impl<Q: SharedQueue> Shares for Sharing<Q> {
     #[inline]
     fn pop_task(&self, task: NonNull<Header>) -> bool {
         pop_task(task, || self.pop_youngest(), |entry| self.push_normal(entry))
+    }
+
+    #[cold]
+    fn take_stale(&self, stale: &mut Vec<Entry>) -> usize {
+        let shared = &self.stage.shared;
+        let mut kept = 0;
+        for priority in [Priority::High, Priority::Normal, Priority::Low] {
+            let all = std::iter::from_fn(|| shared.take(priority)).collect();
+            let live = part_stale(all, stale);
+            kept += live.len();
+            live.into_iter().for_each(|entry| shared.push(entry, priority));
+        }
+        kept
     }
 
     fn stage(&self) -> Arc<dyn Staged> {

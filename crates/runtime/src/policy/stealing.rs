@@ -259,6 +259,46 @@ impl Stealing {
     }
 }
 
+impl Stealing {
+    /// See [`WorkerPolicy::take_stale`](super::WorkerPolicy::take_stale).
+    #[cold]
+    pub(super) fn take_stale(&self, stale: &mut Vec<Entry>) -> usize {
+        let mut kept = 0;
+        for queue in &self.queues {
+            let all = std::iter::from_fn(|| queue.pop()).collect();
+            let live = part_stale(all, stale);
+            kept += live.len();
+            live.into_iter().rev().for_each(|entry| queue.push(entry));
+        }
+        kept
+    }
+}
+
+/// Moves the stale ones of `entries` to `stale`, and returns the others, in order.
+pub(crate) fn part_stale(entries: Vec<Entry>, stale: &mut Vec<Entry>) -> Vec<Entry> {
+    let (gone, live) = entries.into_iter().partition(|&entry| is_stale(entry));
+    let gone: Vec<Entry> = gone;
+    stale.extend(gone);
+    live
+}
+
+/// Gives up a stale entry, which is the caller's.
+pub(crate) fn discard_stale(entry: Entry) {
+    if let Work::Task(header) = entry.decode() {
+        // SAFETY: the caller owns the entry's reference to the task.
+        unsafe { task::run_queued(header) };
+    }
+}
+
+/// Whether the task of `entry`, which is the caller's, has been claimed by its joiner.
+pub(crate) fn is_stale(entry: Entry) -> bool {
+    match entry.decode() {
+        // SAFETY: the entry's reference keeps the task.
+        Work::Task(header) => unsafe { header.as_ref() }.is_started(),
+        _ => false,
+    }
+}
+
 /// Takes `task` if it is the youngest. Stale entries do not count, and are taken off on the way.
 #[inline]
 pub(super) fn pop_task(
@@ -271,16 +311,11 @@ pub(super) fn pop_task(
         if entry == wanted {
             return true;
         }
-        match entry.decode() {
-            // SAFETY: this thread owns the entry's reference to the task.
-            Work::Task(header) if unsafe { header.as_ref() }.is_started() => unsafe {
-                task::run_queued(header);
-            },
-            _ => {
-                unpop(entry);
-                return false;
-            }
+        if !is_stale(entry) {
+            unpop(entry);
+            return false;
         }
+        discard_stale(entry);
     }
     false
 }

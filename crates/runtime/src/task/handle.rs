@@ -319,8 +319,13 @@ impl<T> JoinHandle<T> {
         }
         if worker.pop_task(self.header) {
             self.header().state.claim_alone(self.header().extra.is_some());
+        } else if worker.custom_policy().is_some() && !fiber.keeps_thread() {
+            // It decides what runs next.
+            return false;
         } else if !self.header().state.claim_inline() {
             return false;
+        } else {
+            worker.leaves_stale_entry();
         }
         // SAFETY: claimed.
         unsafe { super::run_claimed(self.header) };

@@ -2,7 +2,7 @@
 
 use super::{CancelToken, Header};
 use crate::worker::Worker;
-use sateen_base::prim::{AtomicU64, Ordering};
+use sateen_base::prim::{AtomicU8, AtomicU64, Ordering};
 use std::cell::Cell;
 use std::num::NonZeroU64;
 use std::ptr::NonNull;
@@ -83,15 +83,71 @@ impl Extra {
 
 /// What a policy orders by.
 pub(crate) struct Property {
-    pub(crate) value: AtomicU64,
+    value: AtomicU64,
+    stage: Stage,
     /// What is told when it changes.
-    pub(crate) told: Option<Arc<dyn PropertyListener>>,
+    told: Option<Arc<dyn PropertyListener>>,
+}
+
+/// Whether the property has changed, and whether its task has ended: two bits.
+#[derive(Debug, Default)]
+pub(crate) struct Stage(AtomicU8);
+
+const CHANGED: u8 = 1;
+const ENDED: u8 = 2;
+
+impl Stage {
+    /// Whether the task has ended. Under a lock that [`PropertyListener::forget`] takes too, which
+    /// is called after the end.
+    pub(crate) fn has_ended(&self) -> bool {
+        // Ordering: Relaxed, by that lock.
+        self.0.load(Ordering::Relaxed) & ENDED != 0
+    }
+
+    fn set(&self, bit: u8) -> u8 {
+        // Ordering: Relaxed. In the order of this word, the end finds the change, or the change
+        // finds the end.
+        self.0.fetch_or(bit, Ordering::Relaxed)
+    }
+}
+
+impl Property {
+    pub(super) fn new(value: u64, told: Option<Arc<dyn PropertyListener>>) -> Self {
+        Self { value: AtomicU64::new(value), stage: Stage::default(), told }
+    }
+
+    pub(super) fn get(&self) -> u64 {
+        // Ordering: Relaxed, it guards no data.
+        self.value.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn set(&self, task: TaskId, value: u64) {
+        // Ordering: Relaxed, as above; the policies that are told below see it.
+        self.value.store(value, Ordering::Relaxed);
+        if let Some(told) = &self.told
+            && self.stage.set(CHANGED) & ENDED == 0
+        {
+            told.tell(task, value, &self.stage);
+        }
+    }
+
+    /// The task is about to end.
+    fn end(&self, task: TaskId) {
+        if let Some(told) = &self.told
+            && self.stage.set(ENDED) & CHANGED != 0
+        {
+            told.forget(task);
+        }
+    }
 }
 
 /// What wants to know of changed properties.
 pub(crate) trait PropertyListener: Send + Sync {
     /// The property of `task` has changed, wherever the task is queued. Any thread.
-    fn tell(&self, task: TaskId, property: u64);
+    fn tell(&self, task: TaskId, property: u64, stage: &Stage);
+
+    /// The task has ended.
+    fn forget(&self, task: TaskId);
 }
 
 /// Attaches a new task to its token.
@@ -104,13 +160,19 @@ pub(super) fn attach(header: NonNull<Header>) {
     }
 }
 
-/// Detaches a task that is about to end, so that its token cannot cancel it any more.
+/// Detaches a task that is about to end: its token cannot cancel it any more, and policies hear no
+/// more of it.
 #[inline]
 pub(super) fn detach(header: NonNull<Header>) {
     // SAFETY: the caller's claim keeps the frame.
-    let extra = unsafe { header.as_ref() }.extra.as_ref();
-    if let Some(token) = extra.and_then(|extra| extra.token.as_ref()) {
-        token.detach(header);
+    let header_ref = unsafe { header.as_ref() };
+    if let Some(extra) = &header_ref.extra {
+        if let Some(token) = &extra.token {
+            token.detach(header);
+        }
+        if let Some(property) = &extra.property {
+            property.end(header_ref.id);
+        }
     }
 }
 

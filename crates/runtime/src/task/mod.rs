@@ -23,7 +23,7 @@ pub(crate) use future::{
     send_home as send_future_home,
 };
 pub use handle::{JoinError, JoinHandle};
-pub(crate) use identity::{Ids, PropertyListener};
+pub(crate) use identity::{Ids, PropertyListener, Stage};
 pub use identity::{Priority, TaskId};
 pub use locals::{FiberLocal, FiberLocalError};
 pub use options::Spawn;
@@ -42,7 +42,7 @@ use crate::task_state::{Cancel, Claim, Completion, TaskState};
 use crate::trace;
 use crate::unwind::{discard, run_and_discard};
 use crate::worker::{Owner, Push, Worker};
-use identity::Extra;
+use identity::{Extra, Property};
 use sateen_base::prim::{AtomicU8, Ordering, UnsafeCell};
 use sateen_base::tsc;
 use std::panic::{AssertUnwindSafe, Location, catch_unwind};
@@ -154,21 +154,13 @@ impl Header {
     }
 
     pub(crate) fn property(&self) -> u64 {
-        // Ordering: Relaxed, as above.
-        let property = self.extra.as_ref().and_then(|extra| extra.property.as_ref());
-        property.map_or(0, |property| property.value.load(Ordering::Relaxed))
+        self.extra.as_ref().and_then(|extra| extra.property.as_ref()).map_or(0, Property::get)
     }
 
     /// Changes the property, if it has one.
     pub(crate) fn set_property(&self, value: u64) -> bool {
         let property = self.extra.as_ref().and_then(|extra| extra.property.as_ref());
-        let Some(property) = property else { return false };
-        // Ordering: Relaxed, as above; the policies that are told below see it.
-        property.value.store(value, Ordering::Relaxed);
-        if let Some(told) = &property.told {
-            told.tell(self.id, value);
-        }
-        true
+        property.inspect(|property| property.set(self.id, value)).is_some()
     }
 
     /// The frame is about to be freed, and no other thread refers to it.

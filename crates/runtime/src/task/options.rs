@@ -269,10 +269,8 @@ impl Spawn {
         location: &'static Location<'static>,
     ) -> Birth {
         let plain = self.is_plain();
-        let property = self.property.map(|value| Property {
-            value: AtomicU64::new(value),
-            told: shared.workers[0].policy_view.listener(),
-        });
+        let listener = || shared.workers[0].policy_view.listener();
+        let property = self.property.map(|value| Property::new(value, listener()));
         let ready_at = if self.name.is_some() { tsc::now() } else { 0 };
         let extra = (!plain).then(|| {
             Box::new(Extra {

@@ -13,6 +13,7 @@
 use super::{Owner, Worker};
 use crate::entry::Entry;
 use crate::fiber::Fiber;
+use crate::policy;
 use crate::task::Header;
 use crate::trace;
 use sateen_base::prim::Ordering;
@@ -30,6 +31,9 @@ const SELDOM: u32 = 61;
 /// a time. Started tasks stay on their worker: tasks that block at once would otherwise gather at
 /// the thief, which finds time to start more of them than the worker that still spawns.
 const UNEVEN: usize = 64;
+
+/// After so many stale entries at least the worker looks for them.
+pub(super) const SWEEP_LEAST: usize = 1024;
 
 /// What is pushed.
 #[derive(Clone, Copy, Debug)]
@@ -233,6 +237,37 @@ impl Owner {
         self.policy.pop_youngest()
     }
 
+    /// A joiner has claimed a task of the runtime whose entry is still queued.
+    #[inline]
+    pub(crate) fn leaves_stale_entry(&self) {
+        let left = self.until_sweep.get() - 1;
+        self.until_sweep.set(left);
+        if left == 0 {
+            self.sweep();
+        }
+    }
+
+    /// Takes stale entries out. Without it, a task that joins others for long would leave one for
+    /// each that was not its worker's youngest.
+    #[cold]
+    fn sweep(&self) {
+        let shared = self.shared();
+        let mut stale = Vec::new();
+        let kept = self.policy.take_stale(&mut stale);
+        stale.extend(self.take_pinned_if(policy::is_stale));
+        let outside = std::iter::from_fn(|| shared.take_injected()).collect();
+        let outside = policy::part_stale(outside, &mut stale);
+        // So a join looks at one entry on average.
+        self.until_sweep.set(SWEEP_LEAST.max(kept + outside.len()));
+        // Others did not see them for a moment.
+        shared.put_back_injected(outside);
+        if kept > 0 && !self.is_alone() {
+            self.wake_for_push();
+        }
+        // This runs destructors of the user's.
+        stale.into_iter().for_each(policy::discard_stale);
+    }
+
     /// Takes the entry of `task` off the run queue if it is the youngest. Stale entries do not
     /// count, and are taken off on the way.
     #[inline]
@@ -242,7 +277,7 @@ impl Owner {
 
     /// Moves some of the victim's oldest tasks to the own run queue and returns one of them.
     pub(crate) fn steal_tasks(&self, victim: &Worker) -> Steal<Entry> {
-        match (self.policy.stealing(), victim.policy_view.stealer()) {
+        let stolen = match (self.policy.stealing(), victim.policy_view.stealer()) {
             (Some(own), Some(stealer)) => {
                 // Most of what this worker has started waits, and stays here when it goes on.
                 let sparingly = self.suspended_len() > victim.suspended_len() + UNEVEN;
@@ -252,6 +287,11 @@ impl Owner {
                 Some(entry) => Steal::Success(entry),
                 None => Steal::Empty,
             },
+        };
+        if let Steal::Success(_) = stolen {
+            self.counters.task_steals.bump();
+            trace::stole_task(self, victim.index());
         }
+        stolen
     }
 }

@@ -128,6 +128,30 @@ impl Drop for Watchdog {
     }
 }
 
+/// Runs test `name` again, once for each of `cases`, in a process of its own that calls `run`.
+pub(crate) fn in_children<'a>(
+    name: &str,
+    cases: impl Iterator<Item = &'a str>,
+    run: impl Fn(&str),
+) {
+    const CASE: &str = "SATEEN_TEST_CASE";
+    if let Ok(case) = std::env::var(CASE) {
+        return run(&case);
+    }
+    let failed: Vec<_> = cases
+        .filter_map(|case| {
+            let output = std::process::Command::new(std::env::current_exe().expect("this test"))
+                .args(["--exact", name, "--nocapture"])
+                .env(CASE, case)
+                .output()
+                .expect("runs");
+            let text = String::from_utf8_lossy(&output.stderr);
+            (!output.status.success()).then(|| format!("{case}: {}: {text}", output.status))
+        })
+        .collect();
+    assert!(failed.is_empty(), "{}", failed.join("\n"));
+}
+
 /// An allocator that overwrites freed memory.
 pub(crate) struct Overwrites;
 
