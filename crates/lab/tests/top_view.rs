@@ -67,12 +67,16 @@ fn it_shows_and_takes_keys() {
     view.until(&["a trace runs; `t` ends it"]);
     view.press("t");
     view.until(&["the trace is in /a/b: 7 events"]);
+    // The first name is taken: by a link to nowhere, which a write would follow.
+    let taken = folder.path().join("top-fake-77-1.txt");
+    std::os::unix::fs::symlink(folder.path().join("nowhere"), taken).expect("linked");
     view.press("d");
     view.until(&["the report is in "]);
     view.press("q");
     let (status, text) = view.end();
     assert!(status.success(), "{status}: {text}");
-    let report = fs::read_to_string(folder.path().join("top-fake-77-1.txt")).expect("a report");
+    assert!(!folder.path().join("nowhere").exists(), "it was written through a link");
+    let report = fs::read_to_string(folder.path().join("top-fake-77-2.txt")).expect("a report");
     assert_eq!(report, "runtime 1\n2 fibers\n  one\n");
 }
 

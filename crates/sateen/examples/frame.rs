@@ -6,7 +6,7 @@
 //! ```
 //!
 //! Runs 300 frames with 20,000 bodies on one worker and on two. Prints how long a frame takes, and
-//! writes the last frame as PNG, to `PATH` or into the folder for temporary files.
+//! writes the last frame as PNG, to `PATH` or into a new file in the folder for temporary files.
 //!
 //! Input and presentation belong to the main thread, as windows demand. They have their own
 //! channel, which only the thread that waits for the frame executes. The picture does not depend on
@@ -52,7 +52,7 @@ fn main() -> ExitCode {
         eprintln!("usage: frame [PATH]");
         return ExitCode::from(2);
     }
-    match play_and_write(&path.unwrap_or_else(|| std::env::temp_dir().join("frame.png"))) {
+    match play_and_write(path) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("frame: {error}");
@@ -61,7 +61,7 @@ fn main() -> ExitCode {
     }
 }
 
-fn play_and_write(path: &Path) -> Result<(), Box<dyn Error>> {
+fn play_and_write(path: Option<PathBuf>) -> Result<(), Box<dyn Error>> {
     let alone = play(GAME, 1)?;
     let together = play(GAME, 2)?;
     alone.print(1);
@@ -69,7 +69,12 @@ fn play_and_write(path: &Path) -> Result<(), Box<dyn Error>> {
     if alone.pixels != together.pixels {
         return Err("the pictures differ".into());
     }
-    write_png(path, GAME, &together.pixels)?;
+    let path = match path {
+        Some(path) => path,
+        // A known name in a folder that all users share may be another's link.
+        None => tempfile::Builder::new().prefix("frame-").suffix(".png").tempfile()?.keep()?.1,
+    };
+    write_png(&path, GAME, &together.pixels)?;
     println!("{}: checksum {:016x}", path.display(), together.checksum());
     Ok(())
 }

@@ -4,10 +4,10 @@
 //! cargo run --release --example mandelbrot -- [PATH] [--width N] [--height N] [--iterations N]
 //! ```
 //!
-//! Writes a PNG, to `PATH` or as `mandelbrot.png` into the folder for temporary files. While it
-//! draws, it tells on stderr how much is done. Rows take very different times: those through the
-//! set need all iterations for most of their points. So workers that have drawn easy rows take some
-//! of the others'.
+//! Writes a PNG, to `PATH` or into a new file in the folder for temporary files. While it draws, it
+//! tells on stderr how much is done. Rows take very different times: those through the set need all
+//! iterations for most of their points. So workers that have drawn easy rows take some of the
+//! others'.
 
 use clap::Parser;
 use sateen::Runtime;
@@ -27,7 +27,7 @@ const LONGEST: i64 = 16_384;
 #[derive(Parser)]
 #[command(name = "mandelbrot")]
 struct Options {
-    /// The file to write [default: mandelbrot.png in the folder for temporary files]
+    /// The file to write [default: a new one in the folder for temporary files]
     path: Option<PathBuf>,
     /// Pixels in a row
     #[arg(long, value_name = "N", default_value = "1200")]
@@ -68,12 +68,15 @@ fn main() -> ExitCode {
 /// Draws and writes the picture. Returns a line about it.
 fn run(options: &Options, runtime: &Runtime) -> Result<String, Box<dyn Error>> {
     let Options { width, height, iterations, .. } = *options;
-    let default = || std::env::temp_dir().join("mandelbrot.png");
-    let path = options.path.clone().unwrap_or_else(default);
     // A file that cannot be written is told before the picture is drawn. What is in it stays until
-    // the picture is ready.
-    let file = OpenOptions::new().write(true).create(true).truncate(false).open(&path);
-    let file = file.map_err(|error| format!("{path:?}: {error}"))?;
+    // the picture is ready. In the folder that all users share, a known name may be another's link.
+    let (file, path) = match &options.path {
+        Some(path) => {
+            let file = OpenOptions::new().write(true).create(true).truncate(false).open(path);
+            (file.map_err(|error| format!("{path:?}: {error}"))?, path.clone())
+        }
+        None => tempfile::Builder::new().prefix("mandelbrot-").suffix(".png").tempfile()?.keep()?,
+    };
 
     let began = Instant::now();
     let pixels = runtime.install(|| draw(options, &Progress::new(height as usize)))?;

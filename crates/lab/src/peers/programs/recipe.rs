@@ -8,7 +8,6 @@ use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::{env, fs, io};
 
@@ -74,26 +73,30 @@ pub(super) fn from_sources(
     if folder.is_dir() {
         return Ok(folder);
     }
-    // Another process or thread may build the same: the first one that is done names the folder.
-    static DRAFTS: AtomicU32 = AtomicU32::new(0);
-    let number = DRAFTS.fetch_add(1, Ordering::Relaxed);
-    let draft = folder.with_extension(format!("{}-{number}", std::process::id()));
     announce(name);
-    let drafted = || -> Result<(), String> {
-        let told = |e: io::Error| format!("`{}`: {e}", draft.display());
-        fs::create_dir_all(&draft).map_err(told)?;
+    // Another process or thread may build the same: the first one that is done names the folder.
+    let drafted = || -> Result<PathBuf, String> {
+        let told = |e: io::Error| format!("`{}`: {e}", folder.display());
+        let all = beside.join("peers");
+        fs::create_dir_all(&all).map_err(told)?;
+        // New, with a name that nobody can guess: what is in it is run.
+        let mut builder = tempfile::Builder::new();
+        #[cfg(unix)]
+        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o755));
+        let draft = builder.prefix(".draft-").tempdir_in(&all).map_err(told)?;
         for (name, text) in sources {
-            fs::write(draft.join(name), text).map_err(told)?;
+            fs::write(draft.path().join(name), text).map_err(told)?;
         }
-        compile(words, &draft)
+        compile(words, draft.path())?;
+        match fs::rename(draft.path(), &folder) {
+            // It has another name now, so there is nothing to remove.
+            Ok(()) => drop(draft.keep()),
+            Err(e) if !folder.is_dir() => return Err(told(e)),
+            Err(_) => {}
+        }
+        Ok(folder.clone())
     };
-    let result = drafted().and_then(|()| match fs::rename(&draft, &folder) {
-        Err(e) if !folder.is_dir() => Err(format!("`{}`: {e}", folder.display())),
-        _ => Ok(folder),
-    });
-    // The folder does not exist any more if it was renamed.
-    let _ = fs::remove_dir_all(&draft);
-    result
+    drafted()
 }
 
 /// Returns the folder of the lab's own executable.
@@ -117,8 +120,8 @@ struct Place {
 }
 
 impl Place {
-    /// Beside the lab's executable `own`, with its profile. If that was moved away, in a temporary
-    /// folder.
+    /// Beside the lab's executable `own`, with its profile. If that was moved away, in the folder
+    /// `peers` there. Not among the temporary files, where others could put a program that is run.
     fn of(own: &Path) -> Self {
         let mut above = own.ancestors().skip(1);
         let name = above.next().and_then(Path::file_name).unwrap_or_default().to_string_lossy();
@@ -130,7 +133,7 @@ impl Place {
             // Only this profile's folder has another name.
             "debug" => ("dev", target.to_owned()),
             name if is_cargos => (name, target.to_owned()),
-            _ => (usual, env::temp_dir().join("sateen-lab")),
+            _ => (usual, own.with_file_name("peers")),
         };
         Self { profile: profile.to_owned(), target }
     }
@@ -200,7 +203,7 @@ mod tests {
         assert_eq!(of("/x/target/release/sateen"), here("release", "release"));
         assert_eq!(of("/x/target/debug/sateen"), here("dev", "debug"));
         let (profile, target, programs) = of("/moved/away/sateen");
-        assert_eq!(target, env::temp_dir().join("sateen-lab"));
+        assert_eq!(target, Path::new("/moved/away/peers"));
         let folder = if profile == "dev" { "debug" } else { "release" };
         assert_eq!(programs, target.join(folder));
     }

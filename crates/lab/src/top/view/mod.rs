@@ -15,7 +15,7 @@ use ratatui::crossterm::event::{self, Event};
 use ratatui::{DefaultTerminal, try_init, try_restore};
 use sateen::channel::{Receiver, RecvTimeoutError, Sender, unbounded};
 use std::fs;
-use std::io::{self, IsTerminal};
+use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -202,7 +202,7 @@ impl View {
         })
     }
 
-    /// A new file in the present folder.
+    /// The place of a new file in the present folder. A link counts as a file, also one to nowhere.
     fn file(&self, ending: &str) -> PathBuf {
         let frame = self.seen.last();
         let (name, pid) = frame
@@ -211,7 +211,7 @@ impl View {
         let plain = |c: char| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '_' };
         let name: String = name.chars().map(plain).take(40).collect();
         let path = |number: u32| PathBuf::from(format!("top-{name}-{pid}-{number}{ending}"));
-        let free = (1..10_000).map(path).find(|path| !path.exists());
+        let free = (1..10_000).map(path).find(|path| fs::symlink_metadata(path).is_err());
         let path = free.unwrap_or_else(|| path(1));
         std::path::absolute(&path).unwrap_or(path)
     }
@@ -228,7 +228,9 @@ impl View {
             };
             let text: String = report.runtimes.iter().map(text).collect();
             let path = self.file(".txt");
-            self.state.note = match fs::write(&path, text) {
+            // Not into what another one has put there meanwhile.
+            let created = fs::OpenOptions::new().write(true).create_new(true).open(&path);
+            self.state.note = match created.and_then(|mut file| file.write_all(text.as_bytes())) {
                 Ok(()) => format!("the report is in {}", path.display()),
                 Err(reason) => format!("cannot write `{}`: {reason}", path.display()),
             };
