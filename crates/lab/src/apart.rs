@@ -37,6 +37,9 @@ pub(crate) struct TurnArgs {
     pub(crate) limit_us: Option<u64>,
     #[arg(long, value_delimiter = ',', value_parser = worker_count)]
     pub(crate) workers: Vec<usize>,
+    /// The turn ends when its input does.
+    #[arg(long)]
+    pub(crate) end_with_input: bool,
 }
 
 /// Takes a turn in a child process, which prints a line for each run. See [`turn::take`].
@@ -68,7 +71,13 @@ pub(crate) fn take_turn(
     command.envs((subject.environment)()?);
     // If many coroutines panic, the first message is enough.
     command.env("RUST_BACKTRACE", "0");
-    let done = command.stdin(Stdio::null()).output().map_err(fail)?;
+    command.arg("--end-with-input");
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().map_err(fail)?;
+    // If this process is killed, the child does not go on.
+    let held = child.stdin.take();
+    let done = child.wait_with_output().map_err(fail)?;
+    drop(held);
     if !done.status.success() {
         let reason = String::from_utf8_lossy(&done.stderr);
         if done.status.code() == Some(i32::from(ABSENT)) {
@@ -97,6 +106,9 @@ pub(crate) fn wait_for_the_same_signal(status: process::ExitStatus) {
 /// # Errors
 /// As [`turn::take`]; or there is no such figure.
 pub(crate) fn turn(args: &TurnArgs) -> Result<(), Error> {
+    if args.end_with_input {
+        end_with_input()?;
+    }
     let TurnArgs { smoke, short, .. } = *args;
     let (workers, budget) = (args.workers.clone(), Duration::from_micros(args.budget_us));
     let plan = Plan { smoke, short, peers: Others::All, workers, budget, ..Plan::default() };
@@ -127,6 +139,21 @@ pub(crate) fn turn(args: &TurnArgs) -> Result<(), Error> {
         }
     }
     Err(input(format!("there is no figure `{}`", args.id)))
+}
+
+/// Starts a thread that ends this process when its input does. The parent holds the other end, so
+/// whatever ends the parent ends this process too.
+///
+/// # Errors
+/// No thread can be started.
+pub(crate) fn end_with_input() -> Result<(), Error> {
+    let end = || {
+        // However it ends, nobody is there any more.
+        let _ = io::copy(&mut io::stdin().lock(), &mut io::sink());
+        process::exit(0);
+    };
+    let thread = thread::Builder::new().name("parent".to_owned()).spawn(end);
+    thread.map(drop).map_err(|e| input(format!("cannot start a thread: {e}")))
 }
 
 /// Starts a thread that ends this process after `limit`: threads that wait for ever cannot be ended

@@ -95,7 +95,8 @@ impl Opened {
         command.args([round, all(runner.plan)].map(|n| n.to_string()));
         command.arg(runner.plan.budget.as_micros().to_string());
         command.args(runner.plan.smoke.then_some("--smoke"));
-        let command = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        // The child ends when its input does: it does not outlive this process.
+        let command = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         // Whatever happens here, the process does not stay.
         let mut child = Ended(command.spawn().map_err(fail)?);
         let lines = child.0.stdout.take().map(BufReader::new);
@@ -164,6 +165,7 @@ impl Drop for Ended {
 /// # Errors
 /// A session cannot be set up, or computed something wrong; or there is no such experiment.
 pub(crate) fn take(args: &RoundArgs) -> Result<(), Error> {
+    apart::end_with_input()?;
     let budget = Duration::from_micros(args.budget_us);
     let plan =
         Plan { smoke: args.smoke, short: true, peers: Others::Std, budget, ..Plan::default() };

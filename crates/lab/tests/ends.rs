@@ -9,7 +9,7 @@ use serde_json::Value;
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, ChildStderr, Command, Output, Stdio};
 
 fn results(path: &Path) -> Value {
     serde_json::from_str(&fs::read_to_string(path).expect("a results file")).expect("JSON")
@@ -171,4 +171,94 @@ fn a_filter_that_waits_for_input_can_be_ended() {
     assert_eq!(done.status.code(), Some(143));
     assert_eq!(String::from_utf8_lossy(&done.stdout), "2 3 14\n");
     drop(input);
+}
+
+/// Returns a filter that runs `command` for each line of `input`, in order, and whose input never
+/// ends. Waits until the commands have said `lines` lines on standard error, and returns those too.
+fn filtering(
+    command: &str,
+    input: &str,
+    lines: usize,
+) -> (Child, BufReader<ChildStderr>, Vec<String>) {
+    let mut filter = sateen(&["flow", "--stdin", "--exec", command, "--ordered", "--threads", "2"]);
+    filter.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = filter.spawn().expect("the program starts");
+    let lines_in = child.stdin.as_mut().expect("piped");
+    std::io::Write::write_all(lines_in, input.as_bytes()).expect("it reads");
+    let mut errors = BufReader::new(child.stderr.take().expect("piped"));
+    let said = (0..lines).map(|_| {
+        let mut line = String::new();
+        assert!(errors.read_line(&mut line).expect("readable") > 0, "it ended");
+        line
+    });
+    let said = said.collect();
+    (child, errors, said)
+}
+
+/// The shell waits for a process of its own. Each holds standard error, which ends with the last of
+/// them.
+const STAYS: &str = "echo half; echo begun >&2; sleep 60; echo survived >&2";
+
+#[test]
+fn commands_end_with_a_filter_that_is_killed() {
+    let (mut child, mut errors, _) = filtering(STAYS, "one\ntwo\n", 2);
+    kill_process(Pid::from_child(&child), Signal::KILL).expect("it runs");
+    let mut text = String::new();
+    errors.read_to_string(&mut text).expect("readable");
+    assert!(text.is_empty(), "{text}");
+    assert_eq!(child.wait().expect("it ends").code(), None);
+}
+
+#[test]
+fn commands_end_with_a_signal_to_their_filter_and_what_they_said_comes_out() {
+    let command = format!("read n; [ $n = 1 ] || {{ echo quick; echo begun >&2; exit; }}; {STAYS}");
+    for (signal, name, status) in
+        [(Signal::INT, "SIGINT", 130), (Signal::TERM, "SIGTERM", 143), (Signal::HUP, "SIGHUP", 129)]
+    {
+        let (mut child, mut errors, _) = filtering(&command, "1\n2\n", 2);
+        kill_process(Pid::from_child(&child), signal).expect("it runs");
+        let mut text = String::new();
+        errors.read_to_string(&mut text).expect("readable");
+        assert_eq!(text, format!("sateen: {name} ended it early\n"));
+        // The second line waited for the first one, which has no end.
+        let input = child.stdin.take();
+        let done = child.wait_with_output().expect("it ends");
+        assert_eq!(String::from_utf8_lossy(&done.stdout), "half\nquick\n");
+        assert_eq!(done.status.code(), Some(status));
+        drop(input);
+    }
+}
+
+/// A filter that comes to its end leaves alone what a command has left behind on purpose.
+#[test]
+fn what_a_command_starts_for_later_outlives_a_filter_that_is_done() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let fifo = dir.path().join("fifo");
+    assert!(Command::new("mkfifo").arg(&fifo).status().expect("mkfifo").success());
+    let path = arg(&fifo).to_owned();
+    let command = format!("(read x <'{path}'; echo alive >&2) >/dev/null & echo begun >&2");
+    let (mut child, mut errors, _) = filtering(&command, "1\n", 1);
+    drop(child.stdin.take());
+    assert_eq!(child.wait().expect("it ends").code(), Some(0));
+    // Opening it may take as long as nobody reads it.
+    std::thread::spawn(move || fs::write(path, "go on\n"));
+    let mut text = String::new();
+    errors.read_to_string(&mut text).expect("readable");
+    assert_eq!(text, "alive\n");
+}
+
+/// What measures for a process that is gone measures for nobody.
+#[test]
+fn a_turn_ends_with_its_parent() {
+    let for_ever = ["0", "1000000000", "1000000000", "3600000000", "3600000000"];
+    let turn = ["turn", "lock/uncontended-empty/ttas/t1", "--end-with-input"];
+    let mut command = sateen(&[&turn[..], &for_ever].concat());
+    command.stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut child = command.spawn().expect("the program starts");
+    let mut lines = BufReader::new(child.stdout.take().expect("piped")).lines();
+    assert!(lines.next().is_some_and(|line| line.is_ok()), "it measures");
+    // The system does this when the parent is killed.
+    drop(child.stdin.take());
+    lines.for_each(drop);
+    assert_eq!(child.wait().expect("it ends").code(), Some(0));
 }

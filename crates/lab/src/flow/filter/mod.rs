@@ -1,5 +1,6 @@
 //! The lines of standard input through the workers: a parallel filter with a rate.
 
+mod children;
 mod sink;
 mod work;
 
@@ -13,6 +14,7 @@ use sink::Sink;
 use std::io::{self, BufRead, ErrorKind, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
 use work::Worker;
 
 /// How many lines of each worker may be read and not yet printed, including lines that wait for
@@ -50,7 +52,8 @@ impl<R: BufRead, W: Write + Send + 'static> WithClock for Filter<'_, R, W> {
     fn run<C: Clock + Clone + Send + 'static>(mut self, clock: C) -> Result<(), Error> {
         let settings = self.settings;
         let eager = matches!(self.work, Work::Exec(_));
-        let worker = Arc::new(Worker::new(self.work));
+        let worker = Worker::new(self.work);
+        let worker = Arc::new(worker.map_err(|e| input(format!("cannot start a shell: {e}")))?);
         let sink = Arc::new(Sink::new(self.output, self.ordered));
         let room = Arc::new(Semaphore::new(AHEAD.saturating_mul(settings.threads)));
         let under_way = Arc::new(AtomicU64::new(0));
@@ -60,6 +63,7 @@ impl<R: BufRead, W: Write + Send + 'static> WithClock for Filter<'_, R, W> {
             let (worker, sink) = (Arc::clone(&worker), Arc::clone(&sink));
             let (room, under_way) = (Arc::clone(&room), Arc::clone(&under_way));
             move |_, line: &mut Line| {
+                let Some(_under_way) = worker.children.begin() else { return };
                 let piece = worker.run(line.number, &line.bytes);
                 room.add_permits(sink.put(line.number, piece, eager) as usize);
                 // Ordering: the last thread sees what the others have put in; a lock guards that
@@ -75,9 +79,13 @@ impl<R: BufRead, W: Write + Send + 'static> WithClock for Filter<'_, R, W> {
 
         let (last, all) = (Arc::clone(&sink), Arc::clone(&worker));
         interrupt::install(move |signal| {
-            // Reading may never end. Of the lines so far, those that are done come out.
+            // Reading may never end. Of the lines so far, those that are done come out, and what
+            // the commands of others have said.
+            if !all.children.end_early() {
+                wait_for_the_end();
+            }
             let total = all.total().unwrap_or_default();
-            let written = last.finish(total.as_bytes());
+            let written = last.finish_early(total.as_bytes());
             written.map_or_else(|e| unwritten("to standard output", &e), |()| Error::Ended(signal))
         })?;
         let mut number = 0;
@@ -108,6 +116,9 @@ impl<R: BufRead, W: Write + Send + 'static> WithClock for Filter<'_, R, W> {
             drop(queue.abort());
         }
         queue.close();
+        if !worker.children.done() {
+            wait_for_the_end();
+        }
         let through = sink.through();
         match sink.finish(worker.total().unwrap_or_default().as_bytes()) {
             // A reader that leaves is not an error.
@@ -121,5 +132,12 @@ impl<R: BufRead, W: Write + Send + 'static> WithClock for Filter<'_, R, W> {
             )));
         }
         worker.failure().map_or(Ok(()), |failure| Err(Error::Wrong(failure)))
+    }
+}
+
+/// Another thread ends the process, and says with which status.
+fn wait_for_the_end() -> ! {
+    loop {
+        thread::park();
     }
 }

@@ -78,6 +78,19 @@ impl<W: Write> Sink<W> {
         state.failed.take().map_or(Ok(()), Err)
     }
 
+    /// The same for a run that ends early: pieces that wait for one that will not come are written,
+    /// in their order.
+    ///
+    /// # Errors
+    /// The first failure to write.
+    pub(super) fn finish_early(&self, last: &[u8]) -> io::Result<()> {
+        let mut state = self.lock();
+        let early = std::mem::take(&mut state.early);
+        early.values().for_each(|piece| state.add(piece));
+        drop(state);
+        self.finish(last)
+    }
+
     /// Returns whether writing has failed, so that no more output is needed.
     pub(super) fn has_failed(&self) -> bool {
         self.lock().failed.is_some()

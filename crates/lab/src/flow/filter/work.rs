@@ -1,6 +1,7 @@
 //! What workers do with a line.
 
 use super::super::args::{Builtin, Work};
+use super::children::Children;
 use sateen::sync::counter::StripedCounter;
 use sha2::{Digest, Sha256};
 use std::io::{self, ErrorKind, Read, Write};
@@ -20,12 +21,19 @@ pub(super) struct Worker {
     counts: [StripedCounter; 3],
     /// How many runs of a program have failed, and how the first one failed.
     failures: Mutex<Option<(u64, String)>>,
+    pub(super) children: Children,
 }
 
 impl Worker {
-    pub(super) fn new(work: Work) -> Self {
+    /// # Errors
+    /// There is no shell for the commands.
+    pub(super) fn new(work: Work) -> io::Result<Self> {
         let counts = std::array::from_fn(|_| StripedCounter::new());
-        Self { work, counts, failures: Mutex::new(None) }
+        let children = match work {
+            Work::Exec(_) => Children::new()?,
+            Work::Builtin(_) => Children::none(),
+        };
+        Ok(Self { work, counts, failures: Mutex::new(None), children })
     }
 
     /// Returns the output for `line`, the `number`-th from 0. A line includes its line end, if it
@@ -37,10 +45,12 @@ impl Worker {
                 Vec::new()
             }
             Work::Builtin(Builtin::Hash) => hashed(line),
-            Work::Exec(command) => execute(command, line).unwrap_or_else(|(output, reason)| {
-                self.fail(format!("line {}: {reason}", number + 1));
-                output
-            }),
+            Work::Exec(command) => {
+                execute(command, line, &self.children).unwrap_or_else(|(output, reason)| {
+                    self.fail(format!("line {}: {reason}", number + 1));
+                    output
+                })
+            }
         }
     }
 
@@ -86,12 +96,10 @@ fn hashed(line: &[u8]) -> Vec<u8> {
 }
 
 /// Runs `command` with `line` as its input. Returns its output and, if it failed, why.
-fn execute(command: &str, line: &[u8]) -> Result<Vec<u8>, (Vec<u8>, String)> {
+fn execute(command: &str, line: &[u8], children: &Children) -> Result<Vec<u8>, (Vec<u8>, String)> {
     let nothing = |e: io::Error| (Vec::new(), e.to_string());
-    let mut child = shell(command)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
+    let mut child = children
+        .spawn(shell(command).stdin(Stdio::piped()).stdout(Stdio::piped()))
         .map_err(|e| (Vec::new(), format!("cannot start the shell: {e}")))?;
     let (input, output) = (child.stdin.take(), child.stdout.take());
     let (Some(input), Some(mut output)) = (input, output) else { return Ok(Vec::new()) };
@@ -153,7 +161,7 @@ mod tests {
 
     #[test]
     fn counts_add_up() {
-        let worker = Worker::new(Work::Builtin(Builtin::Count));
+        let worker = Worker::new(Work::Builtin(Builtin::Count)).expect("no shell is needed");
         for line in [&b"one two\n"[..], b"\n", b"  \xff three \r\n", b"last"] {
             assert!(worker.run(0, line).is_empty());
         }
@@ -165,7 +173,7 @@ mod tests {
     #[test]
     fn programs_get_the_line_and_may_leave_it() {
         let run = |command: &str, line: &[u8]| {
-            let worker = Worker::new(Work::Exec(command.to_owned()));
+            let worker = Worker::new(Work::Exec(command.to_owned())).expect("a shell");
             (worker.run(6, line), worker.failure())
         };
         assert_eq!(run("tr a b", b"\xffaa\n"), (b"\xffbb\n".to_vec(), None));
