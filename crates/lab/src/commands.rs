@@ -86,7 +86,7 @@ fn run(args: &RunArgs) -> Result<(), Error> {
     let (selection, wanted) = selection_of(pick, &plan)?;
     let base = args.diff.as_deref().map(Document::read).transpose()?;
     if let Some((base, path)) = base.as_ref().zip(args.diff.as_ref())
-        && !base.metrics().any(|m| wanted.contains(&m.id))
+        && !base.metrics().any(|m| wanted.iter().any(|id| m.id == **id))
     {
         return Err(input(format!(
             "--diff `{}`: it has none of the selected figures",

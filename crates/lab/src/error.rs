@@ -1,5 +1,6 @@
 //! What can stop the lab, and the exit status.
 
+use sateen_lab::foreign;
 use std::fmt;
 
 /// Why the lab stops early. Each error prints as one line that names the value at fault.
@@ -65,8 +66,8 @@ impl fmt::Display for Error {
                 return write!(f, "{} ended it early", crate::interrupt::name(*signal));
             }
         };
-        // One line, even if a library's message has several.
-        f.write_str(&text.split_whitespace().collect::<Vec<_>>().join(" "))
+        // One line, even if a library's message has several. It may quote others.
+        f.write_str(&foreign::visible(&text.split_whitespace().collect::<Vec<_>>().join(" ")))
     }
 }
 

@@ -3,6 +3,7 @@
 use crate::costs::Costs;
 use crate::proc::{self, CpuTicks};
 use sateen_base::os;
+use sateen_lab::foreign::Foreign;
 use serde_json::{Map, Value, json};
 use std::fs;
 use std::sync::OnceLock;
@@ -114,12 +115,14 @@ pub(crate) fn most_threads() -> Option<usize> {
 }
 
 fn cpu_model() -> String {
-    proc::cpu_model().unwrap_or_else(|| std::env::consts::ARCH.to_owned())
+    let named = proc::cpu_model().map(Foreign::from);
+    named.map_or(std::env::consts::ARCH.to_owned(), |name| name.plain().to_owned())
 }
 
 fn kernel() -> String {
     let release = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
-    format!("{} {}", std::env::consts::OS, release.trim()).trim().to_owned()
+    let release = Foreign::from(release.trim());
+    format!("{} {}", std::env::consts::OS, release.plain()).trim().to_owned()
 }
 
 /// Watches the machine while a group is measured.

@@ -24,6 +24,7 @@
 //! * `plot`: pictures.
 //! * `report`, `published`: tables, JSON and diffs, with the figures of others beside.
 //! * `host`, `proc`: the machine, and whether it is fit for a figure.
+//! * `sateen_lab::foreign`, in the library: text of others, which only that module displays.
 //!
 //! Invariants:
 //!

@@ -8,6 +8,7 @@ use crate::measure::{Outputs, Reporter, Show, measure};
 use crate::page;
 use crate::report::{Format, Screen, print};
 use crate::select::Selection;
+use sateen_lab::foreign::visible;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -91,7 +92,8 @@ pub(crate) fn run(args: &TourArgs) -> Result<(), Error> {
 
 /// Says where the figures are, and names commands to try.
 fn next(file: &Path, page: &Path, by_cargo: bool) -> String {
-    let (file, page) = (file.display(), page.display());
+    let [file, page] = [file, page].map(|path| path.display().to_string());
+    let (file, page) = (visible(&file), visible(&page));
     let program = if by_cargo { "cargo run --release --" } else { "sateen" };
     format!(
         "\nThe figures are in {file}\nThe report is {page}\nWorth trying next:\n  \

@@ -1,6 +1,7 @@
 //! The origin of a context: options, answers, and assumptions without either.
 
 use crate::error::{Error, input};
+use sateen_lab::foreign::visible;
 use std::io::{self, BufRead, Write};
 
 /// Answers to what the options leave open.
@@ -81,7 +82,7 @@ fn ask<T>(
         };
         match (question.parse)(answer) {
             Ok(value) => return Ok(value),
-            Err(reason) => writeln!(out, "`{answer}`: {reason}").map_err(fail)?,
+            Err(reason) => writeln!(out, "`{}`: {reason}", visible(answer)).map_err(fail)?,
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::host;
 use sateen_base::{fence, os};
+use sateen_lab::foreign::Foreign;
 use std::fs;
 use std::path::Path;
 
@@ -15,7 +16,9 @@ pub(super) struct Fact {
 
 impl Fact {
     fn new(what: &'static str, value: impl Into<String>) -> Self {
-        Self { what, value: value.into(), lost: None }
+        // Names of control groups, for one, are whatever somebody has chosen.
+        let value = Foreign::from(value.into());
+        Self { what, value: value.plain().to_owned(), lost: None }
     }
 
     /// What is lost if `holds`.

@@ -5,6 +5,7 @@ use crate::error::{Error, input};
 use crate::plot::Estimate;
 use crate::plot::figures::entries;
 use crate::report::json::Document;
+use sateen_lab::foreign::Foreign;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
@@ -12,18 +13,18 @@ use std::path::{Path, PathBuf};
 #[derive(Clone, Debug)]
 pub(super) struct Commit {
     /// The file's name without its ending, and the time in front of its hash.
-    pub(super) name: String,
+    pub(super) name: Foreign,
     /// The file's name without its ending.
-    pub(super) full: String,
+    pub(super) full: Foreign,
     /// What it was measured on.
-    pub(super) cpu: String,
+    pub(super) cpu: Foreign,
 }
 
 /// One figure over the commits.
 #[derive(Clone, Debug)]
 pub(super) struct Line {
-    pub(super) id: String,
-    pub(super) unit: String,
+    pub(super) id: Foreign,
+    pub(super) unit: Foreign,
     pub(super) lower_is_better: bool,
     /// A value for each commit that has one.
     pub(super) values: Vec<Option<Estimate>>,
@@ -76,8 +77,8 @@ pub(super) fn read(directory: &Path) -> Result<History, Error> {
         let document = Document::read(path)?;
         let full = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let name = full.rsplit('-').next().filter(|hash| is_hash(hash)).unwrap_or(&full);
-        let cpu = document.machine_text("cpu").unwrap_or_default().to_owned();
-        commits.push(Commit { name: name.to_owned(), cpu, full });
+        let cpu = document.machine.text("cpu").unwrap_or_default();
+        commits.push(Commit { name: name.into(), cpu, full: full.as_str().into() });
         documents.push(document);
     }
     let mut lines = lines(&documents);
@@ -115,7 +116,7 @@ fn paths(directory: &Path) -> Result<Vec<PathBuf>, Error> {
 
 /// Returns the figures that at least two documents have, in order of appearance.
 fn lines(documents: &[Document]) -> Vec<Line> {
-    let mut index: HashMap<(String, String), usize> = HashMap::new();
+    let mut index: HashMap<(Foreign, Foreign), usize> = HashMap::new();
     let mut lines: Vec<Line> = Vec::new();
     for (commit, document) in documents.iter().enumerate() {
         for entry in entries(document) {

@@ -10,9 +10,8 @@ mod lines;
 mod page;
 
 use crate::error::{Error, input};
-use crate::report::PageDestination;
+use crate::report::{PageDestination, note};
 use clap::Args;
-use sateen_base::os::say;
 use std::path::PathBuf;
 
 /// Where the results are, and where the page goes.
@@ -39,7 +38,7 @@ pub(crate) fn run(args: &HistoryArgs) -> Result<(), Error> {
     let history = lines::read(&args.directory)?;
     let text = page::page(&history).map_err(|e| input(format!("cannot draw the history: {e}")))?;
     output.write(&text)?;
-    say(format_args!(
+    note(&format!(
         "{} figures of {} commits are on {output}",
         history.lines.len(),
         history.commits.len()

@@ -53,7 +53,7 @@ pub(super) fn page(history: &History) -> Result<String, Failure> {
 fn head(history: &History, changed: usize) -> String {
     let commits = &history.commits;
     let (first, last) = (&commits[0], &commits[commits.len() - 1]);
-    let mut cpus: Vec<&str> = commits.iter().map(|c| c.cpu.as_str()).collect();
+    let mut cpus: Vec<&str> = commits.iter().map(|c| c.cpu.plain()).collect();
     cpus.dedup();
     let warning = if cpus.len() > 1 {
         let text = "The commits were measured on different processors. A change may be theirs.";
@@ -70,8 +70,8 @@ fn head(history: &History, changed: usize) -> String {
         escaped(&format!(
             "{} commits from {} to {}: {changed} of {} figures changed.",
             commits.len(),
-            first.full,
-            last.full,
+            first.full.plain(),
+            last.full.plain(),
             history.lines.len()
         ))
     )
@@ -84,7 +84,7 @@ fn table(history: &History) -> String {
     found.sort_by_key(|(_, change)| std::cmp::Reverse(change.at));
     let mut rows = String::new();
     for (line, change) in &found {
-        let measure = Measure::new(&line.unit, [change.before, change.after].into_iter());
+        let measure = Measure::new(line.unit.plain(), [change.before, change.after].into_iter());
         let commit = &history.commits[change.at];
         let (class, word) =
             if line.is_worse(change) { ("bad", "worse") } else { ("good", "better") };
@@ -95,9 +95,9 @@ fn table(history: &History) -> String {
              data-v=\"{share:.2}\">{} {word}<td class=\"n\" data-v=\"{}\">{}<td class=\"n\" \
              data-v=\"{}\">{}\n",
             change.at,
-            escaped(&commit.full),
-            escaped(&commit.name),
-            escaped(&line.id),
+            escaped(commit.full.plain()),
+            escaped(commit.name.plain()),
+            escaped(line.id.plain()),
             escaped(&Line::says(change)),
             change.before,
             escaped(&measure.full(change.before)),
@@ -131,7 +131,7 @@ fn chart(history: &History, line: &Line) -> Chart {
     let name = entry.implementation.to_owned();
     let look = looks(&[entry.implementation])[0];
     let values: Vec<f64> = line.values.iter().flatten().map(|e| e.value).collect();
-    let measure = Measure::new(&line.unit, values.iter().copied());
+    let measure = Measure::new(line.unit.plain(), values.iter().copied());
     let last = values.last().map_or(String::new(), |v| measure.full(*v));
     let says = match line.changes.last() {
         Some(change) => {
@@ -139,7 +139,7 @@ fn chart(history: &History, line: &Line) -> Chart {
             format!(
                 "Now {last}. {} ({word}) with {}, from {} to {}.",
                 Line::says(change),
-                history.commits[change.at].name,
+                history.commits[change.at].name.plain(),
                 measure.full(change.before),
                 measure.full(change.after)
             )
@@ -150,9 +150,9 @@ fn chart(history: &History, line: &Line) -> Chart {
         kind: Kind::History,
         title: parts.join(", "),
         says,
-        unit: line.unit.clone(),
+        unit: line.unit.plain().to_owned(),
         better: if line.lower_is_better { "lower is better" } else { "higher is better" },
-        columns: history.commits.iter().map(|c| c.name.clone()).collect(),
+        columns: history.commits.iter().map(|c| c.name.plain().to_owned()).collect(),
         series: vec![Series { name, look, values: line.values.clone() }],
         marks: line.changes.iter().map(|c| Mark { column: c.at, text: Line::says(c) }).collect(),
         ..Chart::default()

@@ -2,7 +2,6 @@
 
 use super::runs::Run;
 use crate::plot::{escaped, number};
-use serde_json::Value;
 use std::time::{Duration, UNIX_EPOCH};
 
 /// Returns a table with a column for each run, and what is wrong with each.
@@ -48,20 +47,18 @@ const ROWS: [Row; 12] = [
     ("Build", |run| text(run, "profile")),
     ("Version of the lab", |run| text(run, "lab")),
     ("Commit", |run| text(run, "commit")),
-    ("Measured", |run| {
-        run.document.machine.get("unix_time").and_then(Value::as_u64).map_or(String::new(), date)
-    }),
+    ("Measured", |run| run.document.machine.whole("unix_time").map_or(String::new(), date)),
     ("Time for each figure", |run| {
-        run.document.machine.get("budget_s").map_or(String::new(), |s| format!("{s} s"))
+        run.document.machine.number("budget_s").map_or(String::new(), |s| format!("{s} s"))
     }),
     ("Load before the run", |run| {
-        run.document.machine.get("load_1min").and_then(Value::as_f64).map_or(String::new(), number)
+        run.document.machine.number("load_1min").map_or(String::new(), number)
     }),
     ("Figures", fitness),
 ];
 
 fn text(run: &Run, key: &str) -> String {
-    run.document.machine_text(key).unwrap_or_default().to_owned()
+    run.document.machine.text(key).unwrap_or_default().plain().to_owned()
 }
 
 /// Returns how many figures there are, and how many of them are marked as unfit.
@@ -91,16 +88,16 @@ pub(super) fn is_crowded(note: &str) -> bool {
 fn complaints(run: &Run) -> Vec<String> {
     let machine = &run.document.machine;
     let mut found = Vec::new();
-    if let Some(why) = run.document.machine_text("partial") {
-        found.push(format!("The run is not complete: {why}."));
+    if let Some(why) = machine.text("partial") {
+        found.push(format!("The run is not complete: {}.", why.plain()));
     }
-    if run.document.machine_text("sizes") == Some("smoke") {
+    if machine.text("sizes").is_some_and(|sizes| sizes == *"smoke") {
         found.push("The smallest sizes: this shows that all works, and measures nothing.".into());
     }
-    if run.document.machine_text("opt_level").is_some_and(|level| level != "3") {
+    if machine.text("opt_level").is_some_and(|level| level != *"3") {
         found.push("This is not a release build: its figures mean nothing.".to_owned());
     }
-    let load = machine.get("load_1min").and_then(Value::as_f64);
+    let load = machine.number("load_1min");
     if let (Some(load), Some(cores)) = (load, run.cores())
         && load > 0.5 * cores as f64
     {

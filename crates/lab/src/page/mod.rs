@@ -9,7 +9,7 @@
 //! * `standing`: where ours stands beside the peers.
 //! * `section`, `table`: an experiment, and its figures.
 //!
-//! Invariant: whatever comes from a results file goes through [`escaped`].
+//! Invariant: whatever comes from a results file, or is its name, goes through [`escaped`].
 
 mod machines;
 mod runs;
@@ -24,10 +24,9 @@ use crate::error::{Error, input};
 use crate::plot::choose::by_experiment;
 use crate::plot::figures::{Entry, entries};
 use crate::plot::{escaped, files};
-use crate::report::{Destination, PageDestination};
+use crate::report::{Destination, PageDestination, note};
 use clap::Args;
 use runs::Run;
-use sateen_base::os::say;
 use std::path::Path;
 use std::path::PathBuf;
 
@@ -62,10 +61,10 @@ pub(crate) fn run(args: &ReportArgs) -> Result<(), Error> {
     output.write(&page(&runs)?)?;
     if let (Some(directory), [first, ..]) = (&args.plot, &runs[..]) {
         let drawn = files::write(directory, &first.document)?;
-        say(format_args!("{} pictures are in `{}`", drawn.len(), directory.display()));
+        note(&format!("{} pictures are in `{}`", drawn.len(), directory.display()));
     }
     let count: usize = runs.iter().map(|r| r.document.metrics().count()).sum();
-    say(format_args!("{count} figures are on {output}"));
+    note(&format!("{count} figures are on {output}"));
     Ok(())
 }
 

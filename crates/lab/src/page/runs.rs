@@ -2,7 +2,8 @@
 
 use crate::error::{Error, input};
 use crate::report::json::Document;
-use serde_json::Value;
+use sateen_lab::foreign::Foreign;
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 /// One results file.
@@ -11,19 +12,23 @@ pub(super) struct Run {
     /// The file's name without its folder and ending, different for each run.
     pub(super) label: String,
     pub(super) document: Document,
+    notes: HashMap<Foreign, Vec<Foreign>>,
 }
 
 impl Run {
+    pub(super) fn new(label: String, document: Document) -> Self {
+        let notes = document.machine.notes();
+        Self { label, document, notes }
+    }
+
     /// Returns how many threads can run at once there.
     pub(super) fn cores(&self) -> Option<u64> {
-        self.document.machine.get("cores").and_then(Value::as_u64)
+        self.document.machine.whole("cores")
     }
 
     /// Returns the notes on the figure `id`: why the machine was not fit for it.
-    pub(super) fn notes(&self, id: &str) -> Vec<&str> {
-        let notes = self.document.machine.get("notes").and_then(|notes| notes.get(id));
-        let all = notes.and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
-        all.iter().filter_map(Value::as_str).collect()
+    pub(super) fn notes(&self, id: &Foreign) -> Vec<&str> {
+        self.notes.get(id).into_iter().flatten().map(Foreign::plain).collect()
     }
 }
 
@@ -39,13 +44,14 @@ pub(super) fn read(paths: &[PathBuf]) -> Result<Vec<Run>, Error> {
             return Err(input(format!("cannot use `{}`: it has no figures", path.display())));
         }
         let label = free(stem(path), &runs);
-        runs.push(Run { label, document });
+        runs.push(Run::new(label, document));
     }
     Ok(runs)
 }
 
 fn stem(path: &Path) -> String {
-    path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
+    let name = path.file_stem().unwrap_or_default().to_string_lossy();
+    Foreign::from(&*name).plain().to_owned()
 }
 
 /// Returns `name`, with a number if a run has it already.

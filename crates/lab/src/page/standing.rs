@@ -66,11 +66,14 @@ fn worst(all: &[Comparison<'_>]) -> String {
     let mut rows = String::new();
     for c in &behind {
         let Entry { experiment, case, config, implementation, metric } = c.ours;
-        let measure = Measure::new(&metric.units, std::iter::once(metric.value));
+        let measure = Measure::new(metric.units.plain(), std::iter::once(metric.value));
         let figure = escaped(&format!("{experiment} {case} {config}"));
         let ours = escaped(&format!("{implementation} {}", measure.full(metric.value)));
-        let verdict =
-            escaped(&format!("{} {}", verdict(c.ratio, &metric.units), c.peer.implementation));
+        let verdict = escaped(&format!(
+            "{} {}",
+            verdict(c.ratio, metric.units.plain()),
+            c.peer.implementation
+        ));
         let sort = number(c.ratio.value);
         rows += &format!("<tr><td>{figure}<td>{ours}<td class=\"n\" data-v=\"{sort}\">{verdict}\n");
     }

@@ -6,6 +6,7 @@ use super::shell::{Column, table};
 use crate::plot::figures::{Entry, Part, compare, grouped, ours_of};
 use crate::plot::{Measure, escaped, number};
 use crate::published;
+use sateen_lab::foreign::Foreign;
 use std::collections::HashMap;
 use std::fmt::Write;
 
@@ -18,12 +19,11 @@ pub(super) fn figures(name: &str, runs: &[Run], of: &[Vec<Entry<'_>>]) -> String
     let any_note = all.iter().any(|e| !runs[0].notes(&e.metric.id).is_empty());
     let any_peer = all.iter().any(|e| e.part() == Part::Peer);
     let several = runs.len() > 1;
-    let others: Vec<HashMap<&str, Entry<'_>>> = of
-        .iter()
-        .map(|entries| entries.iter().map(|e| (e.metric.id.as_str(), *e)).collect())
-        .collect();
+    let others: Vec<HashMap<&Foreign, Entry<'_>>> =
+        of.iter().map(|entries| entries.iter().map(|e| (&e.metric.id, *e)).collect()).collect();
     for case in grouped(&all, |e| (e.case, &e.metric.units)) {
-        let measure = Measure::new(&case[0].metric.units, case.iter().map(|e| e.metric.value));
+        let measure =
+            Measure::new(case[0].metric.units.plain(), case.iter().map(|e| e.metric.value));
         for row in grouped(&case, |e| e.config) {
             let ours = ours_of(&row);
             let mut source = published(&row[0]);
@@ -33,7 +33,7 @@ pub(super) fn figures(name: &str, runs: &[Run], of: &[Vec<Entry<'_>>]) -> String
                 let [case, config, implementation] = cells;
                 let _ = write!(rows, "<tr><td>{case}<td>{config}<td>{implementation}");
                 for run in &others {
-                    let value = run.get(metric.id.as_str()).map(|e| e.metric.value);
+                    let value = run.get(&metric.id).map(|e| e.metric.value);
                     let text = value.map_or(String::new(), |v| measure.text(v));
                     let sort = value.filter(|_| !measure.is_plain(&text));
                     let sort = sort.map_or(String::new(), |v| format!(" data-v={v:e}"));
@@ -92,13 +92,13 @@ pub(super) fn figures(name: &str, runs: &[Run], of: &[Vec<Entry<'_>>]) -> String
 /// Returns the figures of all runs, each once.
 fn union<'a>(of: &[Vec<Entry<'a>>]) -> Vec<Entry<'a>> {
     let mut seen = std::collections::HashSet::new();
-    of.iter().flatten().filter(|e| seen.insert(e.metric.id.as_str())).copied().collect()
+    of.iter().flatten().filter(|e| seen.insert(&e.metric.id)).copied().collect()
 }
 
 /// Returns how many times as large the figure is in the last run as in the first.
-fn between(runs: &[HashMap<&str, Entry<'_>>], entry: &Entry<'_>) -> String {
-    let of = |run: &HashMap<&str, Entry<'_>>| {
-        let there = run.get(entry.metric.id.as_str())?;
+fn between(runs: &[HashMap<&Foreign, Entry<'_>>], entry: &Entry<'_>) -> String {
+    let of = |run: &HashMap<&Foreign, Entry<'_>>| {
+        let there = run.get(&entry.metric.id)?;
         (there.metric.units == entry.metric.units).then_some(there.metric.value)
     };
     let (Some(first), Some(last)) = (runs.first().and_then(of), runs.last().and_then(of)) else {
@@ -108,7 +108,7 @@ fn between(runs: &[HashMap<&str, Entry<'_>>], entry: &Entry<'_>) -> String {
     if ratio.is_finite() { number(ratio) } else { String::new() }
 }
 
-fn notes(run: &Run, id: &str) -> String {
+fn notes(run: &Run, id: &Foreign) -> String {
     let notes = run.notes(id);
     // The machine's cores are said at the top of the page.
     let short = notes.iter().map(|n| if is_crowded(n) { "more threads than cores" } else { n });

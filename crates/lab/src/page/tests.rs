@@ -2,34 +2,34 @@
 
 use super::runs::Run;
 use super::{page, shell};
-use crate::report::json::{Document, Metric, Section};
-use serde_json::{Map, Value, json};
+use crate::report::json::{Document, Machine, Metric, Section};
+use serde_json::json;
 
 fn run(label: &str, document: Document) -> Run {
-    Run { label: label.to_owned(), document }
+    Run::new(label.to_owned(), document)
 }
 
 fn metric(id: &str, value: f64) -> Metric {
     Metric {
-        id: id.to_owned(),
+        id: id.into(),
         value,
         best: value * 0.9,
         worst: value * 1.1,
-        units: "ns".to_owned(),
-        trend: "lower-is-better".to_owned(),
+        units: "ns".into(),
+        trend: "lower-is-better".into(),
         runs: 9,
         interval: Some([value * 0.95, value * 1.05]),
         ..Metric::default()
     }
 }
 
-fn machine() -> Map<String, Value> {
+fn machine() -> Machine {
     let machine = json!({
         "cpu": "a processor", "cores": 2, "commit": "0123456789ab", "load_1min": 1.5,
         "unix_time": 1_795_515_604, "opt_level": "3", "sizes": "full", "budget_s": 0.5,
         "notes": {"x/fib/rayon/w8": ["8 threads on 2 cores"], "x/fib/rayon/w2": ["busy 20 %"]},
     });
-    machine.as_object().cloned().expect("an object")
+    serde_json::from_value(machine).expect("an object")
 }
 
 fn usual(factor: f64) -> Document {
@@ -39,7 +39,7 @@ fn usual(factor: f64) -> Document {
             metrics.push(metric(&format!("x/fib/{name}/w{w}"), base * share * factor));
         }
     }
-    let results = vec![Section { name: "x".to_owned(), metrics }];
+    let results = vec![Section { name: "x".into(), metrics }];
     Document { schema: 1, machine: machine(), results }
 }
 
@@ -82,20 +82,20 @@ fn what_comes_from_the_file_is_escaped() {
     const EVIL: &str = "</title></svg><script>alert(1)</script>\"'& onload=x \0";
     let mut document = usual(1.0);
     for name in ["cpu", "kernel", "commit", "partial", "rustc"] {
-        document.machine.insert(name.to_owned(), EVIL.into());
+        document.machine.insert(name, EVIL.into());
     }
     for section in &mut document.results {
-        section.name = EVIL.to_owned();
+        section.name = EVIL.into();
         for metric in &mut section.metrics {
-            metric.units = EVIL.to_owned();
-            metric.name = EVIL.to_owned();
-            metric.description = EVIL.to_owned();
-            metric.trend = EVIL.to_owned();
+            metric.units = EVIL.into();
+            metric.name = EVIL.into();
+            metric.description = EVIL.into();
+            metric.trend = EVIL.into();
         }
     }
     let id = format!("{0}/{0}/{0}/{0}", EVIL.replace('/', ""));
     let second = format!("{id}2");
-    document.machine.insert("notes".to_owned(), json!({ &*id: [EVIL], &*second: [EVIL] }));
+    document.machine.insert("notes", json!({ &*id: [EVIL], &*second: [EVIL] }));
     document.results[0].metrics.extend([metric(&id, 1.0), metric(&second, 2.0)]);
     document.results[0].metrics.push(metric(EVIL, 1.0));
     let html = page(&[run(EVIL, document)]).expect("a page");
@@ -111,7 +111,7 @@ fn what_comes_from_the_file_is_escaped() {
 fn values_without_sense_make_a_page() {
     for value in [0.0, -1.0, f64::MAX, 5e-324] {
         let mut document = usual(value);
-        document.machine = Map::new();
+        document.machine = Machine::default();
         for metric in &mut document.results[0].metrics {
             metric.interval = None;
             metric.sd = f64::MAX;
@@ -134,7 +134,7 @@ fn a_page_of_a_full_run_is_small() {
                 }
             }
         }
-        results.push(Section { name: format!("e{experiment}"), metrics });
+        results.push(Section { name: format!("e{experiment}").into(), metrics });
     }
     let document = Document { schema: 1, machine: machine(), results };
     let count = document.metrics().count();

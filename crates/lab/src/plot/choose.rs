@@ -180,7 +180,7 @@ impl<'a> Experiment<'a> {
                     columns[columns.len() - 1]
                 ),
                 says: steps_say(&ours),
-                unit: group[0].metric.units.clone(),
+                unit: group[0].metric.units.plain().to_owned(),
                 better: better(&group[0]),
                 series: series.collect(),
                 columns: columns.into_iter().map(str::to_owned).collect(),
@@ -222,7 +222,7 @@ impl<'a> Experiment<'a> {
             kind: Kind::Rows,
             title: format!("{}: {measures} cases side by side", group[0].experiment),
             says: format!("With {with}, {best} is best."),
-            unit: group[0].metric.units.clone(),
+            unit: group[0].metric.units.plain().to_owned(),
             better: better(&group[0]),
             columns: configs.iter().map(|c| Config::of(c).words()).collect(),
             series: rows.into_iter().map(|r| r.1).collect(),
@@ -264,7 +264,7 @@ impl<'a> Experiment<'a> {
             kind: if lines { Kind::Lines } else { Kind::Rows },
             title: first.case.to_owned(),
             says: words::row(&row, &Config::of(main).words()),
-            unit: first.metric.units.clone(),
+            unit: first.metric.units.plain().to_owned(),
             better: better(first),
             across: across.filter(|_| lines).unwrap_or_default().to_owned(),
             columns: configs.iter().map(column).collect(),
@@ -330,7 +330,7 @@ fn steps_say(ours: &[Entry<'_>]) -> String {
 /// Returns what each of `steps` adds to the one before, as far as their descriptions say it.
 fn additions(steps: &[Entry<'_>]) -> String {
     let parts = |e: &Entry<'_>| -> Vec<String> {
-        let what = e.metric.description.rsplit_once(':').map_or("", |(what, _)| what);
+        let what = e.metric.description.plain().rsplit_once(':').map_or("", |(what, _)| what);
         what.split(", ").filter(|p| !p.is_empty()).map(str::to_owned).collect()
     };
     let all: Vec<Vec<String>> = steps.iter().map(parts).collect();

@@ -30,7 +30,7 @@ pub(crate) enum Part {
 impl<'a> Entry<'a> {
     /// Takes the identity apart. A part that it lacks is empty.
     pub(crate) fn of(metric: &'a Metric) -> Self {
-        let mut parts = metric.id.splitn(4, '/');
+        let mut parts = metric.id.plain().splitn(4, '/');
         let mut next = || parts.next().unwrap_or_default();
         let [experiment, case, implementation, config] = [next(), next(), next(), next()];
         Self { experiment, case, implementation, config, metric }
@@ -42,7 +42,7 @@ impl<'a> Entry<'a> {
     }
 
     pub(crate) fn lower_is_better(&self) -> bool {
-        self.metric.trend != "higher-is-better"
+        self.metric.trend != *"higher-is-better"
     }
 
     pub(crate) fn part(&self) -> Part {

@@ -6,7 +6,6 @@ use super::{Kind, frame};
 use crate::error::{Error, input};
 use crate::report::Destination;
 use crate::report::json::Document;
-use serde_json::Value;
 use std::path::Path;
 
 /// Writes `DIR/EXPERIMENT-QUESTION.svg` for each picture of `document`. Returns the paths.
@@ -15,7 +14,7 @@ use std::path::Path;
 /// A file cannot be written, or the library refuses a drawing.
 pub(crate) fn write(dir: &Path, document: &Document) -> Result<Vec<String>, Error> {
     let entries = entries(document);
-    let cores = document.machine.get("cores").and_then(Value::as_u64);
+    let cores = document.machine.whole("cores");
     let origin = origin(document);
     let mut written: Vec<String> = Vec::new();
     for group in by_experiment(&entries) {
@@ -41,8 +40,8 @@ pub(crate) fn write(dir: &Path, document: &Document) -> Result<Vec<String>, Erro
 
 /// Returns where the figures come from, in a line.
 fn origin(document: &Document) -> String {
-    let text = |key| document.machine_text(key).map(str::to_owned);
-    let cores = document.machine.get("cores").and_then(Value::as_u64);
+    let text = |key| document.machine.text(key).map(|text| text.plain().to_owned());
+    let cores = document.machine.whole("cores");
     let cores = cores.map(|n| format!("{n} usable core{}", if n == 1 { "" } else { "s" }));
     let rustc = text("rustc").map(|r| r.split(" (").next().unwrap_or_default().to_owned());
     let profile = text("profile").map(|p| format!("{p} build"));

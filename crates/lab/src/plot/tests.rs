@@ -3,7 +3,7 @@
 use super::choose::{by_experiment, pictures};
 use super::figures::entries;
 use super::{Chart, Estimate, Kind, Mark, Series, frame, pens, text};
-use crate::report::json::{Document, Metric, Section};
+use crate::report::json::{Document, Machine, Metric, Section};
 use regex::Regex;
 use sateen_base::XorShift;
 
@@ -117,14 +117,14 @@ fn any_values_can_be_drawn() {
 
 fn document(figures: &[(&str, f64, &str)]) -> Document {
     let metrics = figures.iter().map(|(id, value, units)| Metric {
-        id: (*id).to_owned(),
+        id: (*id).into(),
         value: *value,
-        units: (*units).to_owned(),
-        trend: "lower-is-better".to_owned(),
+        units: (*units).into(),
+        trend: "lower-is-better".into(),
         ..Metric::default()
     });
-    let results = vec![Section { name: String::new(), metrics: metrics.collect() }];
-    Document { schema: 1, machine: serde_json::Map::new(), results }
+    let results = vec![Section { name: "".into(), metrics: metrics.collect() }];
+    Document { schema: 1, machine: Machine::default(), results }
 }
 
 fn kinds(document: &Document) -> Vec<(Kind, String)> {
@@ -162,7 +162,7 @@ fn each_experiment_has_the_picture_that_shows_it() {
     let said =
         ["tasks, one list: time", "tasks, two lists: time", "tasks, two lists, padded: time"];
     for (metric, said) in steps.results[0].metrics.iter_mut().zip(said) {
-        metric.description = said.to_owned();
+        metric.description = said.into();
     }
     let charts = pictures(&super::figures::entries(&steps), None);
     assert_eq!(

@@ -25,7 +25,7 @@ pub(crate) fn verdict(ratio: Estimate, unit: &str) -> String {
 /// Returns what `row`, the figures of one case in one configuration `with` some words, says.
 pub(crate) fn row(row: &[Entry<'_>], with: &str) -> String {
     let Some(first) = row.first() else { return String::new() };
-    let unit = first.metric.units.as_str();
+    let unit = first.metric.units.plain();
     let with = if with.is_empty() { String::new() } else { format!("With {with}, ") };
     let Some(ours) = ours_of(row) else {
         return best(row, &with);
@@ -78,7 +78,7 @@ fn best(row: &[Entry<'_>], with: &str) -> String {
     let Some(best) = row.iter().min_by(|a, b| value(a).total_cmp(&value(b))) else {
         return String::new();
     };
-    let measure = Measure::new(&best.metric.units, std::iter::once(best.metric.value));
+    let measure = Measure::new(best.metric.units.plain(), std::iter::once(best.metric.value));
     let full = measure.full(best.metric.value);
     if row.len() == 1 {
         return format!("{with}{} is at {full}.", best.implementation);
@@ -129,7 +129,7 @@ pub(crate) fn all(comparisons: &[Comparison<'_>]) -> String {
         let Entry { case, config, implementation, metric, .. } = worst.ours;
         text += &format!(
             " Furthest behind: {case} {config}, where {implementation} is {} {}.",
-            verdict(worst.ratio, &metric.units),
+            verdict(worst.ratio, metric.units.plain()),
             worst.peer.implementation
         );
     }

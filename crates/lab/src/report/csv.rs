@@ -2,6 +2,7 @@
 
 use super::verdict::{Comparison, by_figure};
 use crate::store::Record;
+use sateen_lab::foreign;
 
 /// The names of the columns.
 pub(crate) const HEAD: &str = "experiment,case,implementation,config,unit,trend,median,mean,sd,min,\
@@ -42,14 +43,7 @@ pub(crate) fn text(records: &[Record]) -> String {
 
 /// Returns a line of `fields`, quoted where need be.
 pub(crate) fn line(fields: &[String]) -> String {
-    let quoted = |field: &String| {
-        if field.contains([',', '"', '\n']) {
-            format!("\"{}\"", field.replace('"', "\"\""))
-        } else {
-            field.clone()
-        }
-    };
-    fields.iter().map(quoted).collect::<Vec<_>>().join(",") + "\n"
+    fields.iter().map(|field| foreign::csv(field)).collect::<Vec<_>>().join(",") + "\n"
 }
 
 #[cfg(test)]

@@ -1,12 +1,14 @@
 //! New figures against old ones.
 
 use super::csv;
+use super::grid;
 use super::json::{Document, Metric};
 use super::screen::{Format, Screen, TIE, Tint};
 use super::verdict::{self, Counted, ENOUGH, Standing, phrase, words_for};
 use crate::error::{Error, input};
 use crate::host::plural;
 use crate::stats::{self, Ratio};
+use sateen_lab::foreign::{self, Foreign};
 use serde_json::{Value, json};
 
 /// Figures of two processes differ more than runs of one: their memory lies elsewhere. Intervals
@@ -33,16 +35,16 @@ impl Change<'_> {
 
     /// Returns how many times worse the new figure is; below 1 if it is better.
     fn worsening(&self) -> f64 {
-        if self.base.trend == "higher-is-better" { 1.0 / self.ratio() } else { self.ratio() }
+        if self.base.trend == *"higher-is-better" { 1.0 / self.ratio() } else { self.ratio() }
     }
 
     /// Returns how many times better the new figure is, with an interval: from the rounds of both,
     /// if there are enough, else from the deviations of their runs; `None` if there were too few.
     fn gain(&self) -> Option<Ratio> {
         let (new, base) = (&self.new.rounds, &self.base.rounds);
-        let by_rounds = match self.base.trend.as_str() {
-            "higher-is-better" => stats::ratio_of_rounds(new, base),
-            _ => stats::ratio_of_rounds(base, new),
+        let by_rounds = match self.base.trend == *"higher-is-better" {
+            true => stats::ratio_of_rounds(new, base),
+            false => stats::ratio_of_rounds(base, new),
         };
         by_rounds
             .map(|gain| {
@@ -72,8 +74,8 @@ impl Change<'_> {
     /// Returns the verdict in words; empty without an interval.
     fn verdict(&self) -> (String, Tint) {
         let Some(gain) = self.gain() else { return (String::new(), Tint::Plain) };
-        let case = self.new.id.split('/').nth(1).unwrap_or_default();
-        let words = words_for(case, &self.new.units);
+        let case = self.new.id.plain().split('/').nth(1).unwrap_or_default();
+        let words = words_for(case, self.new.units.plain());
         (phrase(&gain, words, "before"), Standing::of(&gain).tint())
     }
 }
@@ -84,14 +86,19 @@ impl Change<'_> {
 /// There is none in common, or the unit or trend of one has changed.
 fn changes<'a>(base: &'a Document, new: &'a Document) -> Result<Vec<Change<'a>>, Error> {
     let mut found = Vec::new();
-    let in_processes = |d: &Document| d.machine_text("rounds") == Some("processes");
+    let in_processes =
+        |d: &Document| d.machine.text("rounds").is_some_and(|rounds| rounds == *"processes");
     let in_processes = in_processes(base) && in_processes(new);
     for metric in new.metrics() {
         let Some(old) = base.metrics().find(|m| m.id == metric.id) else { continue };
         if (&old.units, &old.trend) != (&metric.units, &metric.trend) {
             return Err(input(format!(
                 "`{}` is in {} ({}) in one file and in {} ({}) in the other",
-                metric.id, old.units, old.trend, metric.units, metric.trend
+                metric.id.plain(),
+                old.units.plain(),
+                old.trend.plain(),
+                metric.units.plain(),
+                metric.trend.plain()
             )));
         }
         found.push(Change { base: old, new: metric, in_processes });
@@ -114,12 +121,16 @@ pub(crate) fn text(base: &Document, new: &Document, screen: &Screen) -> Result<S
         Format::Text => {}
         Format::Csv => return Ok(as_csv(&changes)),
         Format::Json => return Ok(as_json(&changes)),
-        Format::Markdown => return Ok(as_markdown(&changes) + &notes(base, new, changes.len())),
+        Format::Markdown => {
+            let notes = notes(base, new, changes.len());
+            let notes = notes.lines().map(|note| foreign::markdown(note) + "\n");
+            return Ok(as_markdown(&changes) + &notes.collect::<String>());
+        }
     }
     let mut out = String::new();
     for change in &changes {
-        let (base, new, units) = (change.base, change.new, &change.new.units);
-        out += &format!("{}:\n", new.id);
+        let (base, new, units) = (change.base, change.new, change.new.units.plain());
+        out += &format!("{}:\n", new.id.plain());
         let first = format!(
             "  {:.2} {units} = {:.2} x {:.2} {units}",
             new.value,
@@ -136,7 +147,7 @@ pub(crate) fn text(base: &Document, new: &Document, screen: &Screen) -> Result<S
     }
     out += &screen.wrapped(&notes(base, new, changes.len()), 2);
     let counted = changes.iter().filter_map(|change| {
-        let (figure, words) = (change.new.id.clone(), change.verdict().0);
+        let (figure, words) = (change.new.id.plain().to_owned(), change.verdict().0);
         Some(Counted { figure, words, gain: change.gain()? })
     });
     Ok(out + &verdict::summary(counted.collect(), "New against base", screen))
@@ -150,8 +161,8 @@ fn notes(base: &Document, new: &Document, common: usize) -> String {
         out += &format!("note: {missing} figures are not in the base\n");
     }
     for (name, document) in [("base", base), ("new", new)] {
-        if let Some(why) = document.machine_text("partial") {
-            out += &format!("note: the {name} is partial: {why}\n");
+        if let Some(why) = document.machine.text("partial") {
+            out += &format!("note: the {name} is partial: {}\n", why.plain());
         }
         let disturbed = document.disturbed();
         if disturbed > 0 {
@@ -162,9 +173,9 @@ fn notes(base: &Document, new: &Document, common: usize) -> String {
         }
     }
     for key in ["cpu", "sizes", "profile", "rustc", "kernel"] {
-        let (was, is) = (base.machine_text(key), new.machine_text(key));
+        let (was, is) = (base.machine.text(key), new.machine.text(key));
         if was != is {
-            let show = |v: Option<&str>| v.unwrap_or("unknown").to_owned();
+            let show = |v: Option<Foreign>| v.unwrap_or("unknown".into()).plain().to_owned();
             out += &format!("note: {key} differs: base {}, new {}\n", show(was), show(is));
         }
     }
@@ -176,9 +187,9 @@ const HEAD: [&str; 8] = ["id", "unit", "trend", "base", "new", "ratio", "times_b
 fn fields(change: &Change<'_>) -> [String; 8] {
     let Change { base, new, .. } = change;
     [
-        new.id.clone(),
-        new.units.clone(),
-        new.trend.clone(),
+        new.id.plain().to_owned(),
+        new.units.plain().to_owned(),
+        new.trend.plain().to_owned(),
         base.value.to_string(),
         new.value.to_string(),
         format!("{:.4}", change.ratio()),
@@ -208,13 +219,13 @@ fn as_json(changes: &[Change<'_>]) -> String {
             "verdict": change.verdict().0.replace(TIE, " "),
         })
     };
-    format!("{:#}", Value::Array(changes.iter().map(one).collect()))
+    foreign::json(&format!("{:#}", Value::Array(changes.iter().map(one).collect())))
 }
 
 fn as_markdown(changes: &[Change<'_>]) -> String {
-    let mut out = format!("| {} |\n|---|---|---|---:|---:|---:|---:|---|\n", HEAD.join(" | "));
+    let mut out = grid::markdown(&HEAD) + "|---|---|---|---:|---:|---:|---:|---|\n";
     for change in changes {
-        out += &format!("| {} |\n", fields(change).join(" | "));
+        out += &grid::markdown(&fields(change));
     }
     out + "\n"
 }
@@ -227,7 +238,7 @@ pub(crate) fn judge(base: &Document, new: &Document, threshold: f64) -> Result<(
     let worse: Vec<String> = changes(base, new)?
         .iter()
         .filter(|c| c.worsening() > threshold)
-        .map(|c| format!("{} ({:.2} x worse)", c.new.id, c.worsening()))
+        .map(|c| format!("{} ({:.2} x worse)", c.new.id.plain(), c.worsening()))
         .collect();
     if worse.is_empty() {
         return Ok(());
@@ -241,11 +252,11 @@ mod tests {
 
     fn metric(value: f64, sd: f64) -> Metric {
         Metric {
-            id: "x/time/sateen/w1".to_owned(),
-            name: "time".to_owned(),
+            id: "x/time/sateen/w1".into(),
+            name: "time".into(),
             value,
-            units: "ns".to_owned(),
-            trend: "lower-is-better".to_owned(),
+            units: "ns".into(),
+            trend: "lower-is-better".into(),
             best: value,
             worst: value,
             mean: value,

@@ -1,7 +1,9 @@
 //! The layout of a results file.
 
+use sateen_lab::foreign::{self, Foreign};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use std::collections::HashMap;
 
 /// Version of the layout.
 pub(crate) const SCHEMA: u32 = 1;
@@ -11,27 +13,33 @@ pub(crate) const SCHEMA: u32 = 1;
 pub(crate) struct Document {
     pub(crate) schema: u32,
     /// Where the figures come from.
-    pub(crate) machine: Map<String, Value>,
+    pub(crate) machine: Machine,
     pub(crate) results: Vec<Section>,
 }
+
+/// What is known of the origin of the figures, by names. Who reads it gets numbers, and text that
+/// does not display.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+pub(crate) struct Machine(Map<String, Value>);
 
 /// The figures of one experiment.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Section {
-    pub(crate) name: String,
+    pub(crate) name: Foreign,
     pub(crate) metrics: Vec<Metric>,
 }
 
 /// One figure.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Metric {
-    pub(crate) id: String,
-    pub(crate) name: String,
+    pub(crate) id: Foreign,
+    pub(crate) name: Foreign,
     /// The median.
     pub(crate) value: f64,
-    pub(crate) units: String,
-    pub(crate) trend: String,
-    pub(crate) description: String,
+    pub(crate) units: Foreign,
+    pub(crate) trend: Foreign,
+    pub(crate) description: Foreign,
     pub(crate) best: f64,
     pub(crate) worst: f64,
     pub(crate) mean: f64,
@@ -46,12 +54,49 @@ pub(crate) struct Metric {
     pub(crate) rounds: Vec<f64>,
 }
 
+impl From<Map<String, Value>> for Machine {
+    fn from(map: Map<String, Value>) -> Self {
+        Self(map)
+    }
+}
+
+impl Machine {
+    pub(crate) fn insert(&mut self, key: &str, value: Value) {
+        self.0.insert(key.to_owned(), value);
+    }
+
+    /// Returns the entry `key`, if it is a string.
+    pub(crate) fn text(&self, key: &str) -> Option<Foreign> {
+        self.0.get(key).and_then(Value::as_str).map(Foreign::from)
+    }
+
+    /// Returns the entry `key`, if it is a number.
+    pub(crate) fn number(&self, key: &str) -> Option<f64> {
+        self.0.get(key).and_then(Value::as_f64)
+    }
+
+    /// Returns the entry `key`, if it is a whole number.
+    pub(crate) fn whole(&self, key: &str) -> Option<u64> {
+        self.0.get(key).and_then(Value::as_u64)
+    }
+
+    /// Returns the notes on figures by their identities: why the machine was not fit for them.
+    pub(crate) fn notes(&self) -> HashMap<Foreign, Vec<Foreign>> {
+        let notes = self.0.get("notes").and_then(Value::as_object);
+        let texts = |all: &Value| {
+            let all = all.as_array().into_iter().flatten().filter_map(Value::as_str);
+            all.map(Foreign::from).collect()
+        };
+        notes.into_iter().flatten().map(|(id, all)| (id.as_str().into(), texts(all))).collect()
+    }
+}
+
 impl Document {
     /// Returns the document as text.
     pub(crate) fn text(&self) -> String {
         // Strings, finite numbers and maps with string keys always serialise.
         let text = serde_json::to_string_pretty(self).expect("a document of plain values");
-        text + "\n"
+        foreign::json(&text) + "\n"
     }
 
     /// Reads what [`text`](Self::text) wrote.

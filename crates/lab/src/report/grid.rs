@@ -1,6 +1,7 @@
 //! Rows and columns of text, and what becomes of them on a narrow screen.
 
 use super::screen::{Screen, Tint, left, length, right};
+use sateen_lab::foreign;
 use std::ops::Range;
 
 /// A table whose first row names the columns.
@@ -22,6 +23,12 @@ struct Line {
 /// Returns a line across the table.
 pub(crate) fn rule(width: usize) -> String {
     "─".repeat(width)
+}
+
+/// Returns a row of a table in Markdown.
+pub(super) fn markdown<T: AsRef<str>>(cells: &[T]) -> String {
+    let cells: Vec<String> = cells.iter().map(|cell| foreign::markdown(cell.as_ref())).collect();
+    format!("| {} |\n", cells.join(" | "))
 }
 
 impl Grid {

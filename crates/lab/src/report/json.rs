@@ -1,6 +1,6 @@
 //! The results file: writing and reading.
 
-pub(crate) use super::document::{Document, Metric, SCHEMA, Section};
+pub(crate) use super::document::{Document, Machine, Metric, SCHEMA, Section};
 
 use crate::error::{Error, input};
 use crate::host;
@@ -11,23 +11,24 @@ use std::path::Path;
 
 impl Document {
     /// Creates the document for `records`, and adds the records' notes to `machine`.
-    pub(crate) fn of(mut machine: Map<String, Value>, records: &[Record]) -> Self {
+    pub(crate) fn of(machine: Map<String, Value>, records: &[Record]) -> Self {
+        let mut machine = Machine::from(machine);
         let mut results: Vec<Section> = Vec::new();
         let mut notes = Map::new();
         for record in records {
             let Some(metric) = Metric::of(record) else { continue };
             if !record.notes.is_empty() {
-                notes.insert(metric.id.clone(), Value::from(record.notes.clone()));
+                notes.insert(record.id(), Value::from(record.notes.clone()));
             }
             match results.last_mut() {
-                Some(section) if section.name == record.experiment => section.metrics.push(metric),
+                Some(section) if section.name == *record.experiment => section.metrics.push(metric),
                 _ => {
-                    let name = record.experiment.to_owned();
+                    let name = record.experiment.into();
                     results.push(Section { name, metrics: vec![metric] });
                 }
             }
         }
-        machine.insert("notes".to_owned(), Value::Object(notes));
+        machine.insert("notes", Value::Object(notes));
         Self { schema: SCHEMA, machine, results }
     }
 
@@ -46,19 +47,11 @@ impl Document {
         self.results.iter().flat_map(|section| &section.metrics)
     }
 
-    /// Returns the entry `key` of the machine section, if it is a string.
-    pub(crate) fn machine_text(&self, key: &str) -> Option<&str> {
-        self.machine.get(key).and_then(Value::as_str)
-    }
-
     /// Returns how many figures were measured while others used the machine.
     pub(crate) fn disturbed(&self) -> usize {
-        let notes = self.machine.get("notes").and_then(Value::as_object);
-        let is_disturbed = |notes: &&Value| {
-            let mut notes = notes.as_array().into_iter().flatten().filter_map(Value::as_str);
-            notes.any(host::is_disturbance)
-        };
-        notes.map_or(0, |notes| notes.values().filter(is_disturbed).count())
+        let notes = self.machine.notes();
+        let all = notes.values();
+        all.filter(|notes| notes.iter().any(|note| host::is_disturbance(note.plain()))).count()
     }
 }
 
@@ -68,12 +61,12 @@ impl Metric {
         let figure = &record.figure;
         let (best, worst) = Record::best_and_worst(&s, figure.trend);
         Some(Self {
-            id: record.id(),
-            name: figure.name_for(record.implementation),
+            id: record.id().into(),
+            name: figure.name_for(record.implementation).into(),
             value: s.median,
-            units: figure.unit.to_owned(),
-            trend: figure.trend.word().to_owned(),
-            description: figure.description.clone(),
+            units: figure.unit.into(),
+            trend: figure.trend.word().into(),
+            description: figure.description.clone().into(),
             best,
             worst,
             mean: s.mean,

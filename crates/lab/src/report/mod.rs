@@ -20,6 +20,7 @@ pub(crate) use progress::Progress;
 pub(crate) use screen::{Format, Screen, Tint, ViewArgs, tied};
 
 use crate::error::{Error, unwritten};
+use sateen_lab::foreign;
 use std::io::{self, Write};
 
 /// Writes `text` and a line end to standard output.
@@ -35,9 +36,9 @@ pub(crate) fn print(text: &str) -> Result<(), Error> {
     })
 }
 
-/// Writes a line to standard error, which may be gone.
+/// Writes a line to standard error, which may be gone. The text may quote others.
 pub(crate) fn note(text: &str) {
-    let _ = writeln!(io::stderr(), "sateen: {text}");
+    let _ = writeln!(io::stderr(), "sateen: {}", foreign::visible_lines(text));
 }
 
 /// Writes a figure with as many digits as are worth reading.

@@ -2,6 +2,7 @@
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use ratatui::crossterm::terminal;
+use sateen_lab::foreign;
 
 /// A narrower terminal has no room for a bar.
 const NARROW: u16 = 60;
@@ -24,9 +25,9 @@ impl Progress {
         Self(bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar())))
     }
 
-    /// Shows what is measured now.
+    /// Shows what is measured now, which a child process may have said.
     pub(crate) fn show(&self, label: &str) {
-        self.0.set_message(label.to_owned());
+        self.0.set_message(foreign::visible(label).into_owned());
     }
 
     /// Counts a turn that is done.

@@ -3,6 +3,7 @@
 use crate::error::Error;
 use crate::values::{one_of, whole};
 use ratatui::crossterm::terminal;
+use sateen_lab::foreign;
 use std::env;
 use std::io::{self, IsTerminal};
 
@@ -100,7 +101,10 @@ impl Screen {
     pub(crate) fn say(&self, text: &str) -> Result<(), Error> {
         match self.format {
             Format::Text => super::print(&self.wrapped(text, 0)),
-            Format::Markdown => super::print(&format!("{}\n", text.trim_start_matches('\n'))),
+            Format::Markdown => {
+                let lines = text.trim_start_matches('\n').lines().map(foreign::markdown);
+                super::print(&(lines.collect::<Vec<_>>().join("\n") + "\n"))
+            }
             Format::Csv | Format::Json => Ok(()),
         }
     }

@@ -2,7 +2,7 @@
 //! column for each implementation, or, where that does not fit, a block for each case with a row
 //! for each implementation. What others have published is on a line below.
 
-use super::grid::{Grid, rule};
+use super::grid::{self, Grid, rule};
 use super::screen::{Screen, TIE, Tint, left, length, right, tied};
 use super::verdict::{Comparison, by_figure};
 use super::{legend, short};
@@ -243,7 +243,7 @@ fn block(rows: &[Row<'_>], implementations: &[&str], name: usize) -> String {
 pub(crate) fn markdown(records: &[Record]) -> String {
     let rows: Vec<Row<'_>> = by_figure(records).into_iter().map(Row::of).collect();
     let implementations = distinct(records.iter().map(|r| r.implementation));
-    let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
+    let line = |cells: Vec<String>| grid::markdown(&cells);
     let plain = |words: &[&str]| words.iter().map(|w| (*w).to_owned()).collect::<Vec<_>>();
     let mut out = line(
         [

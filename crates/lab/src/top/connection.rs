@@ -4,6 +4,7 @@ use super::place::Place;
 use super::protocol::{Answer, Frame, Report, Trace, parse, request};
 use crate::error::{Error, input};
 use sateen_base::os;
+use sateen_lab::foreign;
 use std::io::{ErrorKind, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
@@ -28,7 +29,7 @@ impl Connection {
         place.check()?;
         let who = match place.pid {
             0 => format!("`{}`", place.path.display()),
-            pid => format!("{} ({pid})", place.name),
+            pid => format!("{} ({pid})", place.name.plain()),
         };
         let stream = os::connect_at_once(&place.path).map_err(|e| match e.kind() {
             ErrorKind::ConnectionRefused => {
@@ -90,18 +91,18 @@ impl Connection {
         }
     }
 
-    /// The first answer, as it came.
+    /// The first answer, as JSON that acts on no terminal.
     pub(super) fn hello_line(&mut self) -> Result<String, Error> {
         match self.ask("hello", None)? {
-            (Answer::Hello, line) => Ok(String::from_utf8_lossy(&line).into_owned()),
+            (Answer::Hello, line) => Ok(foreign::json(&String::from_utf8_lossy(&line))),
             (other, _) => Err(self.other(other)),
         }
     }
 
-    /// A look as it came.
+    /// A look, likewise.
     pub(super) fn frame_line(&mut self) -> Result<String, Error> {
         match self.ask("frame", None)? {
-            (Answer::Frame(_), line) => Ok(String::from_utf8_lossy(&line).into_owned()),
+            (Answer::Frame(_), line) => Ok(foreign::json(&String::from_utf8_lossy(&line))),
             (other, _) => Err(self.other(other)),
         }
     }
@@ -132,7 +133,7 @@ impl Connection {
     /// It answers something else than was asked.
     fn other(&self, answer: Answer) -> Error {
         match answer {
-            Answer::Error(text) => self.lost(&format!("says: {text}")),
+            Answer::Error(text) => self.lost(&format!("says: {}", text.plain())),
             _ => self.lost("answers what was not asked"),
         }
     }

@@ -4,7 +4,8 @@
 //! * `seen`: what is known of the program, over time. `table`, `sheet`: that as lines.
 //! * `view`: the lines on a terminal, and its keys.
 //!
-//! What a program sends is not trusted: names may have any letters, and lines any form.
+//! What a program sends is not trusted: names may have any letters, lines any form, numbers any
+//! size.
 
 #[cfg(unix)]
 mod connection;
@@ -118,11 +119,11 @@ fn list(args: &TopArgs) -> Result<(), Error> {
     for place in &places {
         let line = match connection::Connection::open(place).and_then(|mut it| it.hello_line()) {
             Ok(hello) if args.format == Form::Json => hello,
-            Ok(_) => format!("{:>8}  {}", place.pid, place.name),
+            Ok(_) => format!("{:>8}  {}", place.pid, place.name.plain()),
             // It ended just now, or long ago.
             Err(Error::Input(_)) => continue,
             Err(_) if args.format == Form::Json => continue,
-            Err(reason) => format!("{:>8}  {}: {reason}", place.pid, place.name),
+            Err(reason) => format!("{:>8}  {}: {reason}", place.pid, place.name.plain()),
         };
         lines.push(line);
     }

@@ -2,6 +2,7 @@
 
 use crate::error::{Error, input};
 use sateen_base::os;
+use sateen_lab::foreign::Foreign;
 use std::fs;
 use std::io::ErrorKind;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
@@ -10,7 +11,8 @@ use std::path::{Path, PathBuf};
 /// The socket of a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Place {
-    pub(super) name: String,
+    /// As the name of the socket says it.
+    pub(super) name: Foreign,
     pub(super) pid: u32,
     pub(super) path: PathBuf,
 }
@@ -48,14 +50,14 @@ pub(super) fn all() -> Result<Vec<Place>, Error> {
 pub(super) fn find(program: &str) -> Result<Place, Error> {
     if program.contains('/') {
         let path = Path::new(program);
-        let bare = || Place { name: "program".to_owned(), pid: 0, path: path.to_owned() };
+        let bare = || Place { name: "program".into(), pid: 0, path: path.to_owned() };
         return Ok(Place::of(path).unwrap_or_else(bare));
     }
     let all = all()?;
     let is_meant = |place: &&Place| {
         place.name == program
             || place.pid.to_string() == program
-            || format!("{}-{}", place.name, place.pid) == program
+            || place.path.file_stem().is_some_and(|stem| stem == program)
     };
     let mut meant: Vec<&Place> = all.iter().filter(is_meant).collect();
     if meant.len() > 1 {
@@ -82,7 +84,7 @@ impl Place {
     fn of(path: &Path) -> Option<Self> {
         let (name, pid) = path.file_name()?.to_str()?.strip_suffix(".sock")?.rsplit_once('-')?;
         let pid = pid.parse().ok()?;
-        Some(Self { name: name.to_owned(), pid, path: path.to_owned() })
+        Some(Self { name: name.into(), pid, path: path.to_owned() })
     }
 
     fn is_served(&self) -> bool {

@@ -1,55 +1,18 @@
 //! The lines of the protocol, as `docs/inspect.md` describes them.
 
+use sateen_lab::foreign::Foreign;
 use serde::Deserialize;
 use std::fmt;
 
 /// The version that is spoken here.
 const VERSION: u64 = 1;
-/// The most letters of a text that are kept.
-const LETTERS: usize = 400;
-
-/// A text of the program's, without letters that do something to a terminal.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Text(pub(super) String);
-
-impl<'de> Deserialize<'de> for Text {
-    fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        String::deserialize(from).map(|text| Self(clean(&text)))
-    }
-}
-
-impl fmt::Display for Text {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-/// Writes out the letters that steer terminals or turn the direction of what follows.
-pub(super) fn clean(text: &str) -> String {
-    let mut out = String::new();
-    for (count, c) in text.chars().enumerate() {
-        if count == LETTERS {
-            out.push('…');
-            break;
-        }
-        let turns = matches!(c, '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
-            | '\u{2060}'..='\u{206f}' | '\u{feff}');
-        match c {
-            c if c.is_control() => out.extend(c.escape_default()),
-            c if turns => out.extend(c.escape_unicode()),
-            c => out.push(c),
-        }
-    }
-    out
-}
-
-/// Text of several lines.
+/// Foreign of several lines.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Lines(pub(super) Vec<String>);
+pub(super) struct Lines(pub(super) Vec<Foreign>);
 
 impl<'de> Deserialize<'de> for Lines {
     fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        String::deserialize(from).map(|text| Self(text.lines().map(clean).collect()))
+        String::deserialize(from).map(|text| Self(text.lines().map(Foreign::from).collect()))
     }
 }
 
@@ -69,14 +32,14 @@ pub(super) enum Answer {
     Frame(Box<Frame>),
     Report(Report),
     Trace(Trace),
-    Error(Text),
+    Error(Foreign),
 }
 
 /// What is wrong with a line, as the end of a sentence whose subject is the program.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Fault {
     Empty,
-    Foreign(String),
+    Other(Foreign),
     Newer(u64),
     Older(u64),
 }
@@ -85,8 +48,8 @@ impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Empty => f.write_str("answers with an empty line"),
-            Self::Foreign(start) => {
-                write!(f, "answers with a line that is none of the protocol's: `{start}`")
+            Self::Other(start) => {
+                write!(f, "answers with a line that is none of the protocol's: `{}`", start.plain())
             }
             Self::Newer(version) => write!(
                 f,
@@ -112,7 +75,7 @@ struct Line {
     frame: Option<Box<Frame>>,
     report: Option<Report>,
     trace: Option<Trace>,
-    error: Option<Text>,
+    error: Option<Foreign>,
 }
 
 /// Reads a line.
@@ -125,7 +88,7 @@ pub(super) fn parse(line: &[u8]) -> Result<Answer, Fault> {
     }
     let foreign = || {
         let start: String = String::from_utf8_lossy(line).chars().take(40).collect();
-        Fault::Foreign(clean(&start))
+        Fault::Other(start.into())
     };
     let Versioned { version } = serde_json::from_slice(line).map_err(|_| foreign())?;
     if version > VERSION {
@@ -149,14 +112,14 @@ pub(super) fn parse(line: &[u8]) -> Result<Answer, Fault> {
 #[derive(Debug, Deserialize)]
 #[allow(dead_code)]
 struct Program {
-    program: Text,
+    program: Foreign,
     pid: u32,
 }
 
 /// A look at a program.
 #[derive(Clone, Debug, Default, Deserialize)]
 pub(super) struct Frame {
-    pub(super) program: Text,
+    pub(super) program: Foreign,
     pub(super) pid: u32,
     pub(super) time_ns: u64,
     /// None: the program could not say.
@@ -178,7 +141,7 @@ pub(super) struct Runtime {
 #[derive(Clone, Debug, Default, Deserialize)]
 pub(super) struct Worker {
     pub(super) index: u64,
-    pub(super) doing: Text,
+    pub(super) doing: Foreign,
     pub(super) busy_ns: u64,
     pub(super) idle_ns: u64,
     pub(super) asleep_ns: u64,
@@ -193,10 +156,10 @@ pub(super) struct Worker {
 #[derive(Clone, Debug, Default, Deserialize)]
 pub(super) struct Work {
     pub(super) id: u64,
-    pub(super) name: Option<Text>,
+    pub(super) name: Option<Foreign>,
     #[serde(default)]
     pub(super) name_cut: bool,
-    pub(super) spawned_at: Option<Text>,
+    pub(super) spawned_at: Option<Foreign>,
     pub(super) for_ns: u64,
 }
 
@@ -212,8 +175,8 @@ pub(super) struct Tasks {
 #[derive(Clone, Debug, Default, Deserialize)]
 pub(super) struct Wait {
     pub(super) worker: u64,
-    pub(super) kind: Text,
-    pub(super) address: Text,
+    pub(super) kind: Foreign,
+    pub(super) address: Foreign,
     #[serde(flatten)]
     pub(super) work: Work,
 }
@@ -221,8 +184,8 @@ pub(super) struct Wait {
 /// What several wait for.
 #[derive(Clone, Debug, Default, Deserialize)]
 pub(super) struct Contended {
-    pub(super) kind: Text,
-    pub(super) address: Text,
+    pub(super) kind: Foreign,
+    pub(super) address: Foreign,
     pub(super) waiters: u64,
     pub(super) longest_ns: u64,
 }
@@ -230,7 +193,7 @@ pub(super) struct Contended {
 #[derive(Clone, Debug, Default, Deserialize)]
 pub(super) struct Queue {
     pub(super) number: u64,
-    pub(super) name: Text,
+    pub(super) name: Foreign,
     pub(super) depth: u64,
     pub(super) capacity: u64,
     pub(super) sent: Option<u64>,
@@ -250,20 +213,20 @@ pub(super) struct Report {
 pub(super) struct Told {
     pub(super) number: u64,
     pub(super) text: Lines,
-    pub(super) deadlocks: Vec<Text>,
-    pub(super) blocked: Option<Text>,
+    pub(super) deadlocks: Vec<Foreign>,
+    pub(super) blocked: Option<Foreign>,
     pub(super) held: Vec<Held>,
 }
 
 #[derive(Clone, Debug, Default, Deserialize)]
 pub(super) struct Held {
-    pub(super) address: Text,
-    pub(super) by: Text,
+    pub(super) address: Foreign,
+    pub(super) by: Foreign,
 }
 
 #[derive(Clone, Debug, Default, Deserialize)]
 pub(super) struct Trace {
     pub(super) running: bool,
-    pub(super) file: Option<Text>,
+    pub(super) file: Option<Foreign>,
     pub(super) events: Option<u64>,
 }

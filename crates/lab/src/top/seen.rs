@@ -1,6 +1,7 @@
 //! What is known of the program, over time.
 
 use super::protocol::{Frame, Queue, Report, Runtime, Worker};
+use sateen_lab::foreign::Foreign;
 use std::collections::{HashMap, VecDeque};
 
 /// How many looks back a share of time, or a rate, is taken.
@@ -80,10 +81,10 @@ impl Seen {
     }
 
     /// The holder of what lies at this address, by the last report.
-    pub(super) fn holder(&self, runtime: u64, address: &str) -> Option<&str> {
+    pub(super) fn holder(&self, runtime: u64, address: &Foreign) -> Option<&str> {
         let told = self.report.as_ref()?.runtimes.iter().find(|told| told.number == runtime)?;
-        let held = told.held.iter().find(|held| held.address.0 == address)?;
-        Some(&held.by.0)
+        let held = told.held.iter().find(|held| held.address == *address)?;
+        Some(held.by.plain())
     }
 }
 

@@ -95,7 +95,7 @@ pub(super) fn section(what: Section, seen: &Seen, wish: &Wish, width: usize) -> 
 /// The lines on top of all sections.
 pub(super) fn head(seen: &Seen, wish: &Wish, width: usize) -> Vec<Line<'static>> {
     let Some(frame) = seen.last() else { return Vec::new() };
-    let title = format!("{} ({})", frame.program, frame.pid);
+    let title = format!("{} ({})", frame.program.plain(), frame.pid);
     let mut lines = vec![Line::styled(cut(&title, width), wish.paint(Color::Cyan).bold())];
     let Some(runtimes) = &frame.runtimes else {
         let text = "its list of runtimes is locked: a thread was stopped as it made or dropped one";
@@ -186,8 +186,8 @@ fn numbered(runtime: &Runtime, several: bool, index: u64) -> String {
 /// What it is called: its name, or its number and what is known.
 fn who(work: &Work) -> String {
     match &work.name {
-        Some(name) if work.name_cut => format!("{name}…"),
-        Some(name) => name.0.clone(),
+        Some(name) if work.name_cut => format!("{}…", name.plain()),
+        Some(name) => name.plain().to_owned(),
         None => format!("task {}", work.id),
     }
 }
@@ -195,8 +195,9 @@ fn who(work: &Work) -> String {
 /// Where it was spawned: the end of the path tells.
 fn place(work: &Work) -> String {
     let Some(at) = &work.spawned_at else { return String::new() };
-    let from = at.0.rmatch_indices('/').nth(1).map_or(0, |(slash, _)| slash + 1);
-    at.0[from..].to_owned()
+    let at = at.plain();
+    let from = at.rmatch_indices('/').nth(1).map_or(0, |(slash, _)| slash + 1);
+    at[from..].to_owned()
 }
 
 /// A time in few letters.
@@ -259,7 +260,7 @@ fn workers(frame: &Frame, seen: &Seen, wish: &Wish, width: usize) -> Vec<Line<'s
         let runs = worker.runs.as_ref();
         vec![
             Cell::from(numbered(runtime, several, worker.index)),
-            worker.doing.0.clone().into(),
+            worker.doing.plain().into(),
             Cell::styled(busy.map(|it| format!("{:.0} %", it * 100.0)).unwrap_or_default(), hot),
             Cell::styled(picture(seen.shares(runtime.number, worker.index)), hot),
             queue.to_string().into(),
@@ -300,11 +301,11 @@ fn waits(frame: &Frame, seen: &Seen, wish: &Wish, width: usize) -> Vec<Line<'sta
             1_000_000_000.. => wish.paint(Color::Yellow),
             _ => Style::new(),
         };
-        let what = match wait.address.0.as_str() {
-            "0x0" => wait.kind.0.clone(),
-            address => format!("{} {address}", wait.kind),
+        let what = match wait.address.plain() {
+            "0x0" => wait.kind.plain().to_owned(),
+            address => format!("{} {address}", wait.kind.plain()),
         };
-        let holder = seen.holder(runtime.number, &wait.address.0);
+        let holder = seen.holder(runtime.number, &wait.address);
         vec![
             Cell::styled(time(wait.work.for_ns), long),
             who(&wait.work).into(),
@@ -342,9 +343,9 @@ fn locks(frame: &Frame, seen: &Seen, wish: &Wish, width: usize) -> Vec<Line<'sta
     let rows = all.iter().map(|(runtime, place)| {
         vec![
             Cell::styled(place.waiters.to_string(), wish.paint(Color::Magenta)),
-            format!("{} {}", place.kind, place.address).into(),
+            format!("{} {}", place.kind.plain(), place.address.plain()).into(),
             time(place.longest_ns).into(),
-            seen.holder(runtime.number, &place.address.0).unwrap_or_default().into(),
+            seen.holder(runtime.number, &place.address).unwrap_or_default().into(),
             if several { runtime.number.to_string() } else { String::new() }.into(),
         ]
     });
@@ -378,8 +379,8 @@ fn queues(frame: &Frame, seen: &Seen, wish: &Wish, width: usize) -> Vec<Line<'st
     let rows = all.iter().map(|queue| {
         let (came, went) = seen.rates(queue);
         let name = match queue.closed {
-            true => format!("{} (closed)", queue.name),
-            false => queue.name.0.clone(),
+            true => format!("{} (closed)", queue.name.plain()),
+            false => queue.name.plain().to_owned(),
         };
         vec![
             Cell::from(name),
@@ -410,7 +411,7 @@ fn report(seen: &Seen, wish: &Wish, width: usize) -> Vec<Line<'static>> {
     for told in &report.runtimes {
         let found = told.deadlocks.iter().chain(&told.blocked);
         for text in found {
-            lines.extend(wrapped(&text.0, width, wish.paint(Color::Red)));
+            lines.extend(wrapped(text.plain(), width, wish.paint(Color::Red)));
         }
     }
     if lines.is_empty() {

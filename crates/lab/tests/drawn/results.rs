@@ -2,6 +2,7 @@
 
 use crate::document::{Document, Metric, SCHEMA, Section};
 use arbitrary::{Arbitrary, Unstructured};
+use sateen_lab::foreign::Foreign;
 use serde_json::{Map, Value};
 
 /// Input is refused with a reason, or written and read again without a change.
@@ -51,9 +52,13 @@ fn document(u: &mut Unstructured<'_>) -> arbitrary::Result<Document> {
         while !u.is_empty() && u.ratio(2, 3)? {
             metrics.push(metric(u)?);
         }
-        results.push(Section { name: u.arbitrary()?, metrics });
+        results.push(Section { name: text(u)?, metrics });
     }
-    Ok(Document { schema, machine, results })
+    Ok(Document { schema, machine: machine.into(), results })
+}
+
+fn text(u: &mut Unstructured<'_>) -> arbitrary::Result<Foreign> {
+    u.arbitrary::<String>().map(Foreign::from)
 }
 
 fn metric(u: &mut Unstructured<'_>) -> arbitrary::Result<Metric> {
@@ -62,12 +67,12 @@ fn metric(u: &mut Unstructured<'_>) -> arbitrary::Result<Metric> {
         Ok(if any.is_finite() { any } else { 0.0 })
     };
     Ok(Metric {
-        id: u.arbitrary()?,
-        name: u.arbitrary()?,
+        id: text(u)?,
+        name: text(u)?,
         value: number(u)?,
-        units: u.arbitrary()?,
-        trend: u.arbitrary()?,
-        description: u.arbitrary()?,
+        units: text(u)?,
+        trend: text(u)?,
+        description: text(u)?,
         best: number(u)?,
         worst: number(u)?,
         mean: number(u)?,

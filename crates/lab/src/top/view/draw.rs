@@ -8,6 +8,7 @@ use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Text};
+use sateen_lab::foreign::visible;
 
 /// Lines of a section that are shown in any case: its title, its heads, a row.
 const LEAST: usize = 3;
@@ -106,7 +107,8 @@ fn foot(state: &State, width: usize) -> Line<'static> {
         }
         text + "q end  ? keys  s sort  / filter  space freeze  d report  t trace  1-5 sections"
     };
-    Line::styled(cut(&text, width), Style::new().add_modifier(Modifier::REVERSED))
+    // A note may quote a path, and a filter is whatever was typed.
+    Line::styled(cut(&visible(&text), width), Style::new().add_modifier(Modifier::REVERSED))
 }
 
 #[cfg(test)]

@@ -14,6 +14,7 @@ use keys::{Action, State};
 use ratatui::crossterm::event::{self, Event};
 use ratatui::{DefaultTerminal, try_init, try_restore};
 use sateen::channel::{Receiver, RecvTimeoutError, Sender, unbounded};
+use sateen_lab::foreign::Foreign;
 use std::fs;
 use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
@@ -205,11 +206,11 @@ impl View {
     /// The place of a new file in the present folder. A link counts as a file, also one to nowhere.
     fn file(&self, ending: &str) -> PathBuf {
         let frame = self.seen.last();
-        let (name, pid) = frame
-            .map_or((&*self.place.name, self.place.pid), |frame| (&*frame.program.0, frame.pid));
+        let (name, pid) =
+            frame.map_or((&self.place.name, self.place.pid), |frame| (&frame.program, frame.pid));
         // The program may be any.
         let plain = |c: char| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '_' };
-        let name: String = name.chars().map(plain).take(40).collect();
+        let name: String = name.plain().chars().map(plain).take(40).collect();
         let path = |number: u32| PathBuf::from(format!("top-{name}-{pid}-{number}{ending}"));
         let free = (1..10_000).map(path).find(|path| fs::symlink_metadata(path).is_err());
         let path = free.unwrap_or_else(|| path(1));
@@ -224,7 +225,8 @@ impl View {
         };
         if keep {
             let text = |told: &super::protocol::Told| {
-                format!("runtime {}\n{}\n", told.number, told.text.0.join("\n"))
+                let lines: Vec<&str> = told.text.0.iter().map(Foreign::plain).collect();
+                format!("runtime {}\n{}\n", told.number, lines.join("\n"))
             };
             let text: String = report.runtimes.iter().map(text).collect();
             let path = self.file(".txt");
@@ -246,7 +248,7 @@ impl View {
                 self.state.note = match (running, file, events) {
                     (true, ..) => "a trace runs; `t` ends it".to_owned(),
                     (_, Some(file), Some(events)) => {
-                        format!("the trace is in {file}: {events} events")
+                        format!("the trace is in {}: {events} events", file.plain())
                     }
                     _ => "the trace has ended".to_owned(),
                 };
