@@ -20,7 +20,7 @@ mod linux {
 
     pub(crate) fn own_memory() -> Option<u64> {
         let status = status()?;
-        Some((status.vmrss? + status.vmpte?) * 1024)
+        Some(status.vmrss?.saturating_add(status.vmpte?).saturating_mul(1024))
     }
 
     pub(crate) fn cpu_model() -> Option<String> {
@@ -36,13 +36,14 @@ mod linux {
     pub(crate) fn cpu_ticks() -> Option<CpuTicks> {
         let total = KernelStats::current().ok()?.total;
         let (iowait, stolen) = (total.iowait?, total.steal?);
-        let busy = total.user + total.nice + total.system + total.irq? + total.softirq?;
-        Some(CpuTicks { busy, stolen, total: busy + stolen + total.idle + iowait })
+        let sum = |parts: &[u64]| parts.iter().fold(0_u64, |sum, part| sum.saturating_add(*part));
+        let busy = sum(&[total.user, total.nice, total.system, total.irq?, total.softirq?]);
+        Some(CpuTicks { busy, stolen, total: sum(&[busy, stolen, total.idle, iowait]) })
     }
 
     pub(crate) fn ticks_of_children() -> Option<u64> {
         let stat = Process::myself().ok()?.stat().ok()?;
-        u64::try_from(stat.cutime + stat.cstime).ok()
+        u64::try_from(stat.cutime.saturating_add(stat.cstime)).ok()
     }
 
     pub(crate) fn holdings() -> Option<Holdings> {

@@ -142,3 +142,13 @@ fn a_thread_that_cannot_be_created_is_an_error() {
     assert_refused(&done, "forkjoin/fib/sateen/w20: cannot start the thread of worker");
     assert!(!json.exists(), "results of a failed run were written");
 }
+
+/// A file without an end is not read to its end.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_base_that_is_too_large_is_refused() {
+    let none = "cannot use `/dev/zero`: it is larger than 64 MiB";
+    assert_refused(&output(&["diff", "/dev/zero", "/dev/zero"]), none);
+    assert_refused(&output(&["report", "/dev/zero", "-o", "-"]), none);
+    assert_refused(&output(&["run", "--smoke", "deque/pair", "--diff", "/dev/zero"]), none);
+}

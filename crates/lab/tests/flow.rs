@@ -317,3 +317,38 @@ fn input_and_output_may_be_gone() {
         assert!(String::from_utf8_lossy(&done.stderr).contains("cannot write to standard output"));
     }
 }
+
+/// The longest line, and the longest output of a command for one line.
+const MOST: usize = 16 << 20;
+
+#[test]
+fn a_line_may_be_long_and_not_too_long() {
+    let mut input = b"first\n".to_vec();
+    input.resize(input.len() + MOST - 1, b'x');
+    input.push(b'\n');
+    let all = format!("2 2 {}\n", input.len());
+    assert_eq!(filtered(&["--builtin", "count"], &input), all.as_bytes());
+    input.insert(10, b'x');
+    let done = fed(&["--builtin", "hash"], &input);
+    assert_refused(&done, "cannot read standard input: line 2 is longer than 16 MiB");
+    let first = filtered(&["--builtin", "hash"], b"first\n");
+    assert_eq!(done.stdout, first, "the lines before it are through");
+    // It is noticed before its end, which may never come.
+    input.truncate(10 + MOST);
+    assert_refused(&fed(&["--builtin", "hash"], &input), "line 2 is longer than 16 MiB");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_command_may_print_much_and_not_too_much() {
+    let print = |bytes: usize| format!("head -c {bytes} /dev/zero");
+    assert_eq!(filtered(&["--exec", &print(MOST)], b"x\n").len(), MOST);
+    // One that would print for ever is ended, and the next line is served.
+    let command = "read n; [ $n = 2 ] && echo two || yes";
+    let done = fed(&["--exec", command, "--threads", "1", "--ordered"], b"1\n2\n");
+    assert_eq!((done.status.code(), done.stdout.len()), (Some(1), MOST + 4));
+    assert!(done.stdout.ends_with(b"two\n"));
+    let errors = String::from_utf8_lossy(&done.stderr);
+    assert!(errors.contains("line 1: it printed more than 16 MiB"), "{errors}");
+    assert_eq!(errors.lines().count(), 1, "{errors}");
+}

@@ -8,6 +8,7 @@ mod fake;
 
 use common::assert_refused;
 use fake::{Folder, frame};
+use sateen_base::XorShift;
 use std::fs;
 use std::io::Write;
 use std::os::unix::net::UnixListener;
@@ -233,6 +234,66 @@ fn options_that_make_no_sense_are_refused() {
     assert_refused(&folder.output(&["x", "--columns", "19"]), "19");
     assert_refused(&folder.output(&["x", "--every", "0"]), "not a number of seconds");
     assert_refused(&folder.output(&["x", "--format", "csv"]), "not one of text, json");
+}
+
+/// A program may count whatever it likes, and one look need not fit the next.
+#[test]
+fn counts_of_any_size_are_shown() {
+    let folder = Folder::new();
+    let sizes = ["18446744073709551615", "18446744073709551614", "9223372036854775808", "0", "1"];
+    let mut draws = XorShift::new(16);
+    for round in 0..30 {
+        // Numbers of the frame, except for the version and the process.
+        let numbers = |draws: &mut XorShift| {
+            let mut frame = String::new();
+            for (at, part) in frame_parts().iter().enumerate() {
+                if at > 0 {
+                    let every = if round < sizes.len() { round } else { draws.below(sizes.len()) };
+                    frame += sizes[every];
+                }
+                frame += part;
+            }
+            frame + "\n"
+        };
+        let looks = [numbers(&mut draws), numbers(&mut draws)];
+        let name = format!("large-{round}");
+        folder.serve(&name, move |line, count| {
+            let report = r#"{"version":1,"report":{"runtimes":[]}}"#.to_owned() + "\n";
+            let answer = if line.contains("report") { &report } else { &looks[count % 2] };
+            Some(answer.clone().into_bytes())
+        });
+        let done = folder.output(&[&name, "--once", "--every", "0.001"]);
+        let (printed, errors) = (text(&done.stdout), text(&done.stderr));
+        assert_eq!(done.status.code(), Some(0), "{round}: {errors}");
+        assert!(printed.contains("2 workers") && errors.is_empty(), "{round}: {printed}{errors}");
+        if round == 0 {
+            let most = format!("{} ended", u64::MAX);
+            assert!(printed.contains(&most), "a sum ends at the largest number: {printed}");
+        }
+    }
+}
+
+/// A frame without its counts: what stands between them.
+fn frame_parts() -> Vec<String> {
+    let frame = frame("x");
+    let (mut parts, mut rest) = (vec![String::new()], &*frame);
+    while let Some(colon) = rest.find(':') {
+        let (head, tail) = rest.split_at(colon + 1);
+        let digits = tail.find(|c: char| !c.is_ascii_digit()).unwrap_or(0);
+        let fixed = head.ends_with("\"version\":") || head.ends_with("\"pid\":");
+        let counts = digits > 0 && !fixed && head.ends_with("\":");
+        let last = parts.len() - 1;
+        parts[last] += head;
+        if counts {
+            parts.push(String::new());
+            rest = &tail[digits..];
+        } else {
+            rest = tail;
+        }
+    }
+    let last = parts.len() - 1;
+    parts[last] += rest;
+    parts
 }
 
 /// Bytes of a frame are changed, left out and doubled: each time there is a frame, or one line.

@@ -149,7 +149,7 @@ fn count(list: &str) -> Option<usize> {
             last.checked_sub(first)?.checked_add(1)
         }
     };
-    list.split(',').map(part).sum()
+    list.split(',').map(part).try_fold(0_usize, |sum, count| sum.checked_add(count?))
 }
 
 #[cfg(test)]
@@ -163,6 +163,7 @@ mod tests {
         assert_eq!(count("3-0"), None);
         assert_eq!(count(""), None);
         assert_eq!(count("0-18446744073709551615"), None);
+        assert_eq!(count("1-18446744073709551615,7"), None, "more than can be counted");
     }
 
     #[test]

@@ -7,7 +7,12 @@ use crate::host;
 use crate::stats::{self, ENOUGH_ROUNDS};
 use crate::store::Record;
 use serde_json::{Map, Value};
+use std::fs::File;
+use std::io::Read;
 use std::path::Path;
+
+/// The most bytes of a results file. All figures with peers take a few.
+const LARGEST: u64 = 64 << 20;
 
 impl Document {
     /// Creates the document for `records`, and adds the records' notes to `machine`.
@@ -38,7 +43,13 @@ impl Document {
     /// The file cannot be read, is not JSON, or has another layout. One line names the path.
     pub(crate) fn read(path: &Path) -> Result<Self, Error> {
         let fail = |reason: String| input(format!("cannot use `{}`: {reason}", path.display()));
-        let text = std::fs::read_to_string(path).map_err(|e| fail(e.to_string()))?;
+        let mut text = String::new();
+        // A device or a pipe may have no end.
+        let read =
+            File::open(path).and_then(|file| file.take(LARGEST + 1).read_to_string(&mut text));
+        if read.map_err(|e| fail(e.to_string()))? as u64 > LARGEST {
+            return Err(fail(format!("it is larger than {} MiB", LARGEST >> 20)));
+        }
         Self::parse(&text).map_err(fail)
     }
 

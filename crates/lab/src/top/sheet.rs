@@ -118,7 +118,7 @@ pub(super) fn head(seen: &Seen, wish: &Wish, width: usize) -> Vec<Line<'static>>
 /// The tasks of a runtime by state, in words.
 fn tasks(runtime: &Runtime) -> String {
     let workers = runtime.workers.len();
-    let ended: u64 = runtime.workers.iter().map(|worker| worker.ended).sum();
+    let ended = runtime.workers.iter().fold(0_u64, |sum, worker| sum.saturating_add(worker.ended));
     let mut out = format!("{workers} worker{}; tasks: ", if workers == 1 { "" } else { "s" });
     match &runtime.tasks {
         None => out.push_str("not known, a worker was stopped with their list locked"),
@@ -256,7 +256,7 @@ fn workers(frame: &Frame, seen: &Seen, wish: &Wish, width: usize) -> Vec<Line<'s
             Some(share) if share >= 0.3 => wish.paint(Color::Yellow),
             _ => Style::new(),
         };
-        let queue = worker.queued + worker.pinned.unwrap_or(0);
+        let queue = worker.queued.saturating_add(worker.pinned.unwrap_or(0));
         let runs = worker.runs.as_ref();
         vec![
             Cell::from(numbered(runtime, several, worker.index)),

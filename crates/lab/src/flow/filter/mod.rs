@@ -11,15 +11,25 @@ use crate::interrupt;
 use sateen::sync::Semaphore;
 use sateen_flow::{Clock, Throttle};
 use sink::Sink;
-use std::io::{self, BufRead, ErrorKind, Write};
+use std::io::{self, BufRead, ErrorKind, Read, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use work::Worker;
 
 /// How many lines of each worker may be read and not yet printed, including lines that wait for
-/// their turn.
+/// their turn. Each may have [`SHARE`] bytes; longer lines count as several.
 const AHEAD: usize = 1024;
+const SHARE: usize = 16 << 10;
+/// The most bytes of a line with its end, and of what a command prints for one.
+const MOST: usize = 16 << 20;
+/// The most bytes of output that wait for an earlier line.
+const WAITING: usize = 256 << 20;
+
+/// Returns `bytes` in words.
+fn mebibytes(bytes: usize) -> String {
+    format!("{} MiB", bytes >> 20)
+}
 
 /// A line of the input.
 struct Line {
@@ -27,6 +37,8 @@ struct Line {
     number: u64,
     /// With its line end, if it has one.
     bytes: Vec<u8>,
+    /// How much of the room it takes until it is printed.
+    room: usize,
 }
 
 /// Sends all lines of standard input through the workers.
@@ -54,8 +66,9 @@ impl<R: BufRead, W: Write + Send + 'static> WithClock for Filter<'_, R, W> {
         let eager = matches!(self.work, Work::Exec(_));
         let worker = Worker::new(self.work);
         let worker = Arc::new(worker.map_err(|e| input(format!("cannot start a shell: {e}")))?);
-        let sink = Arc::new(Sink::new(self.output, self.ordered));
-        let room = Arc::new(Semaphore::new(AHEAD.saturating_mul(settings.threads)));
+        let sink = Arc::new(Sink::new(self.output, self.ordered, WAITING));
+        let all_room = AHEAD.saturating_mul(settings.threads);
+        let room = Arc::new(Semaphore::new(all_room));
         let under_way = Arc::new(AtomicU64::new(0));
 
         let builder = settings.builder().receive_rate(limit(settings.receive_rate)?);
@@ -65,7 +78,7 @@ impl<R: BufRead, W: Write + Send + 'static> WithClock for Filter<'_, R, W> {
             move |_, line: &mut Line| {
                 let Some(_under_way) = worker.children.begin() else { return };
                 let piece = worker.run(line.number, &line.bytes);
-                room.add_permits(sink.put(line.number, piece, eager) as usize);
+                room.add_permits(sink.put(line.number, piece, line.room, eager));
                 // Ordering: the last thread sees what the others have put in; a lock guards that
                 // anyway.
                 if under_way.fetch_sub(1, Ordering::AcqRel) == 1 {
@@ -91,12 +104,18 @@ impl<R: BufRead, W: Write + Send + 'static> WithClock for Filter<'_, R, W> {
         let mut number = 0;
         let read = loop {
             let mut bytes = Vec::new();
-            match self.input.read_until(b'\n', &mut bytes) {
+            let one = self.input.by_ref().take(MOST as u64 + 1);
+            match { one }.read_until(b'\n', &mut bytes) {
                 Ok(0) => break Ok(()),
+                Ok(_) if bytes.len() > MOST => {
+                    let (line, most) = (number + 1, mebibytes(MOST));
+                    break Err(io::Error::other(format!("line {line} is longer than {most}")));
+                }
                 Ok(_) => {}
                 Err(e) => break Err(e),
             }
-            match room.acquire(1) {
+            let takes = (1 + bytes.len() / SHARE).min(all_room);
+            match room.acquire(takes) {
                 Ok(permit) => permit.forget(),
                 // No thread closes the queue.
                 Err(_) => break Ok(()),
@@ -106,7 +125,7 @@ impl<R: BufRead, W: Write + Send + 'static> WithClock for Filter<'_, R, W> {
             }
             throttle.wait();
             under_way.fetch_add(1, Ordering::Relaxed);
-            if let Err(e) = sender.send(Line { number, bytes }) {
+            if let Err(e) = sender.send(Line { number, bytes, room: takes }) {
                 break Err(io::Error::other(e.to_string()));
             }
             number += 1;

@@ -2,10 +2,11 @@
 
 use super::super::args::{Builtin, Work};
 use super::children::Children;
+use super::{MOST, mebibytes};
 use sateen::sync::counter::StripedCounter;
 use sha2::{Digest, Sha256};
 use std::io::{self, ErrorKind, Read, Write};
-use std::process::{ChildStdin, Command, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
@@ -102,18 +103,17 @@ fn execute(command: &str, line: &[u8], children: &Children) -> Result<Vec<u8>, (
         .spawn(shell(command).stdin(Stdio::piped()).stdout(Stdio::piped()))
         .map_err(|e| (Vec::new(), format!("cannot start the shell: {e}")))?;
     let (input, output) = (child.stdin.take(), child.stdout.take());
-    let (Some(input), Some(mut output)) = (input, output) else { return Ok(Vec::new()) };
-    let mut said = Vec::new();
-    let (fed, read) = if line.len() <= PIPE {
-        (feed(input, line), output.read_to_end(&mut said))
+    let (Some(input), Some(output)) = (input, output) else { return Ok(Vec::new()) };
+    let (fed, (said, read)) = if line.len() <= PIPE {
+        (feed(input, line), collect(output, &mut child))
     } else {
         thread::scope(|scope| {
             let feeder = thread::Builder::new().spawn_scoped(scope, move || feed(input, line));
-            let read = output.read_to_end(&mut said);
+            let collected = collect(output, &mut child);
             let fed = feeder.and_then(|thread| {
                 thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
             });
-            (fed, read)
+            (fed, collected)
         })
     };
     let status = child.wait().map_err(nothing)?;
@@ -121,6 +121,20 @@ fn execute(command: &str, line: &[u8], children: &Children) -> Result<Vec<u8>, (
         return Err((said, e.to_string()));
     }
     if status.success() { Ok(said) } else { Err((said, status.to_string())) }
+}
+
+/// Returns what a child prints, and whether that went well. A child that prints too much is ended.
+fn collect(output: ChildStdout, child: &mut Child) -> (Vec<u8>, io::Result<()>) {
+    let mut said = Vec::new();
+    // The pipe is closed after that: what else writes into it gets an error.
+    let read = output.take(MOST as u64 + 1).read_to_end(&mut said);
+    if said.len() <= MOST {
+        return (said, read.map(drop));
+    }
+    said.truncate(MOST);
+    // It may have ended already.
+    let _ = child.kill();
+    (said, Err(io::Error::other(format!("it printed more than {}", mebibytes(MOST)))))
 }
 
 /// Writes `line` and closes the input. A program need not read it.

@@ -12,7 +12,7 @@ use draw::draw;
 use keys::{Action, act};
 use ratatui::crossterm::event::{self, Event};
 use ratatui::{DefaultTerminal, try_init, try_restore};
-use sateen::channel::{Receiver, RecvTimeoutError, unbounded};
+use sateen::channel::{Receiver, RecvTimeoutError, bounded};
 use std::io::{self, IsTerminal};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -20,6 +20,8 @@ use std::time::{Duration, Instant};
 
 /// Time between two pictures.
 const TICK: Duration = Duration::from_millis(250);
+/// How many events wait for a terminal that takes no picture. The others stay in the terminal.
+const EVENTS: usize = 64;
 
 /// Returns whether there is a terminal that can show a view: to read keys from, and to draw on.
 pub(super) fn is_possible() -> bool {
@@ -51,7 +53,7 @@ pub(super) fn show(load: &Load, title: &Title, stop: &AtomicBool) -> bool {
 /// # Errors
 /// The thread cannot be started.
 fn events() -> io::Result<Receiver<Event>> {
-    let (sender, events) = unbounded();
+    let (sender, events) = bounded(EVENTS);
     let read = move || {
         while let Ok(event) = event::read()
             && sender.send(event).is_ok()

@@ -13,7 +13,7 @@ use draw::draw;
 use keys::{Action, State};
 use ratatui::crossterm::event::{self, Event};
 use ratatui::{DefaultTerminal, try_init, try_restore};
-use sateen::channel::{Receiver, RecvTimeoutError, Sender, unbounded};
+use sateen::channel::{Receiver, RecvTimeoutError, Sender, bounded};
 use sateen_lab::foreign::Foreign;
 use std::fs;
 use std::io::{self, IsTerminal, Write};
@@ -27,6 +27,10 @@ use std::time::{Duration, Instant};
 const GLANCE: Duration = Duration::from_millis(100);
 /// A report interrupts the workers, so there are few.
 const REPORTS: Duration = Duration::from_secs(2);
+
+/// How much news waits for a terminal that takes no picture. Whoever brings more waits, and asks
+/// the program nothing meanwhile.
+const NEWS: usize = 16;
 
 /// What the other threads bring.
 enum News {
@@ -49,20 +53,12 @@ pub(super) fn run(place: &Place, connection: Connection, every: Duration) -> Res
     }
     let stop = Arc::new(AtomicBool::new(false));
     interrupt::raise(&stop)?;
-    let (sender, news) = unbounded();
     let Ok(mut terminal) = try_init() else {
         // The first step may have succeeded.
         let _ = try_restore();
         return Err(input("the terminal refuses to show the program: `--once` prints one look"));
     };
-    let mut view = View {
-        place: place.clone(),
-        sender,
-        state: State::default(),
-        seen: Seen::default(),
-        reported: None,
-        asking: false,
-    };
+    let (mut view, news) = View::new(place.clone());
     let end = view.watch(&mut terminal, &news, connection, every, &stop);
     if terminal.show_cursor().is_err() {
         // Its destructor would try again, and print a complaint that no one reads.
@@ -95,6 +91,12 @@ fn start(name: &str, work: impl FnOnce() + Send + 'static) -> Result<(), Error> 
 }
 
 impl View {
+    fn new(place: Place) -> (Self, Receiver<News>) {
+        let (sender, news) = bounded(NEWS);
+        let (state, seen) = (State::default(), Seen::default());
+        (Self { place, sender, state, seen, reported: None, asking: false }, news)
+    }
+
     /// Threads bring frames and keys. Nobody waits for them: a read of a terminal that has vanished
     /// may never end.
     fn listen(&self, mut connection: Connection, every: Duration) -> Result<(), Error> {
@@ -255,5 +257,19 @@ impl View {
             }
             Err(reason) => self.state.note = reason.to_string(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_terminal_that_takes_no_picture_collects_no_news() {
+        let place = Place { name: "x".into(), pid: 1, path: PathBuf::new() };
+        let (view, news) = View::new(place);
+        let room = || view.sender.try_send(News::Frame(Ok(Frame::default()))).is_ok();
+        assert_eq!((0..10_000).filter(|_| room()).count(), NEWS);
+        assert!(news.recv().is_ok() && room() && !room(), "a picture makes room for one");
     }
 }
