@@ -356,6 +356,30 @@ fn a_channels_waker_that_panics_costs_no_message() {
     assert_eq!(poll(last.as_mut()), Poll::Ready(Err(RecvError)));
 }
 
+/// A message was promised to a receiver that has not come back for it, and the last sender goes.
+/// Whoever comes first has the message.
+#[test]
+fn a_message_comes_before_the_end_of_the_senders() {
+    for waits in [true, false] {
+        let (sender, receiver) = bounded(1).unwrap();
+        let mut first = Box::pin(receiver.recv_async());
+        let mut second = Box::pin(receiver.recv_async());
+        assert!(poll(first.as_mut()).is_pending());
+        if waits {
+            assert!(poll(second.as_mut()).is_pending());
+        }
+        sender.send(1).unwrap();
+        drop(sender);
+        if waits {
+            assert_eq!(poll(second.as_mut()), Poll::Ready(Ok(1)));
+        } else {
+            assert_eq!(receiver.try_recv(), Ok(1));
+        }
+        assert_eq!(poll(first.as_mut()), Poll::Ready(Err(RecvError)));
+        assert_eq!(receiver.try_recv(), Err(TryRecvError::Disconnected));
+    }
+}
+
 /// A waiter is notified and cannot lock again, because no other fiber runs here. It notifies the
 /// next waiter.
 #[test]

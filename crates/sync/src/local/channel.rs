@@ -81,14 +81,14 @@ impl<T> Chan<T> {
         self.items.put_quietly(1);
     }
 
-    /// The caller was promised a message.
+    /// The caller was promised a message, or all senders are gone.
     fn get(&self) -> Result<T, RecvError> {
-        let value = self.buffer.borrow_mut().pop_front();
+        let value = self.buffer.borrow_mut().pop_front().ok_or(RecvError)?;
         if let Some(room) = &self.room {
             // The sender's waker is foreign code, and this receiver holds the message.
             room.put_quietly(1);
         }
-        value.ok_or(RecvError)
+        Ok(value)
     }
 }
 
@@ -272,11 +272,10 @@ impl<T> Receiver<T> {
     /// # Errors
     /// [`TryRecvError`].
     pub fn try_recv(&self) -> Result<T, TryRecvError> {
-        if self.chan.items.try_take(1) {
+        if self.chan.items.try_take(1) || self.chan.items.is_closed() {
             return self.chan.get().map_err(|RecvError| TryRecvError::Disconnected);
         }
-        let closed = self.chan.items.is_closed();
-        Err(if closed { TryRecvError::Disconnected } else { TryRecvError::Empty })
+        Err(TryRecvError::Empty)
     }
 
     /// [`recv`](Self::recv) with a limit.
@@ -295,8 +294,11 @@ impl<T> Receiver<T> {
     /// # Errors
     /// As [`recv`](Self::recv).
     pub async fn recv_async(&self) -> Result<T, RecvError> {
-        self.chan.items.take(1).await.map_err(|Closed| RecvError)?;
-        self.chan.get()
+        match self.chan.items.take(1).await {
+            // Without senders, whoever comes first has what was promised to a receiver that may
+            // never come back for it.
+            Ok(()) | Err(Closed) => self.chan.get(),
+        }
     }
 
     /// How many messages are in the channel.
