@@ -258,7 +258,7 @@ pub mod channel {
     //! |---|---|
     //! | senders that wait when receivers do not keep up | [`bounded(n)`](bounded) |
     //! | senders that never wait, whatever memory it takes | [`unbounded`] |
-    //! | to know that the item was received when `send` returns | `bounded(0)` |
+    //! | to know that a receiver was there when `send` returns | `bounded(0)` |
     //! | the first of several operations | [`select!`], [`Select`] |
     //! | times as items | [`at`], [`after`], [`tick`] |
     //! | one value, once | [`sync::oneshot`](crate::sync::oneshot) |

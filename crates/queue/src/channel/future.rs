@@ -6,7 +6,7 @@
 use super::error::{RecvError, SendError};
 use super::receiver::RxFlavor;
 use super::sender::TxFlavor;
-use super::side::{Receiving, Sending};
+use super::side::{Offering, Receiving};
 use super::{Receiver, Sender};
 use crate::PushError;
 use futures_core::{FusedStream, Stream};
@@ -139,8 +139,8 @@ impl<'a, T> Receive<'a, T> {
 
 /// Sending, again and again.
 struct Send<'a, T> {
-    waiting: Waiting<'a, Sending<'a, T>>,
-    /// The item to send; while the sender waits on a channel without a buffer, it lies there.
+    waiting: Waiting<'a, Offering<'a, T>>,
+    /// The item, until it is sent.
     item: Option<T>,
     sender: Held<'a, Sender<T>>,
 }
@@ -154,7 +154,7 @@ impl<'a, T> Send<'a, T> {
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<(), SendError<T>>> {
         // SAFETY: `waiting` is pinned with `self` and never moved; the others are not pinned.
         let this = unsafe { self.get_unchecked_mut() };
-        if !this.is_busy() {
+        if this.item.is_none() {
             return Poll::Ready(Ok(()));
         }
         let sent = match &this.sender.flavor {
@@ -179,8 +179,8 @@ impl<'a, T> Send<'a, T> {
             TxFlavor::Zero(channel) => {
                 // SAFETY: as above.
                 let channel = unsafe { beyond(&**channel) };
-                let sending = this.waiting.meeting(|| Sending::new(channel));
-                ready!(sending.poll(&mut this.item, cx))
+                let offering = this.waiting.meeting(|| Offering::new(channel));
+                ready!(offering.poll(&mut this.item, cx))
             }
         };
         Poll::Ready(match (sent, this.item.take()) {
@@ -188,24 +188,21 @@ impl<'a, T> Send<'a, T> {
             _ => Ok(()),
         })
     }
-
-    /// Whether there is an item to send.
-    fn is_busy(&self) -> bool {
-        self.item.is_some() || matches!(&self.waiting, Waiting::Meeting(side) if side.is_waiting())
-    }
 }
 
 /// The future of [`Sender::send_async`]. Dropped before it is ready, it has not sent its item and
 /// drops it.
+///
+/// In a channel of capacity 0 it sends when it is polled, once a receiver has come since it began
+/// to wait. So a receiver on the same thread must not block before that.
 #[must_use = "futures do nothing unless polled"]
 pub struct SendFuture<'a, T>(Send<'a, T>);
 
 /// The future of [`Receiver::recv_async`]. Dropped before it is ready, it has received no item: the
 /// one that it was woken for goes to another receiver.
 ///
-/// In a channel of capacity 0 it may have been handed the last item when the last sender is gone.
-/// Others do not wait for it then, and are told of the disconnection. If it is dropped, the item is
-/// there for a receiver that asks again.
+/// The item of a send that is complete stays in the channel until a receiver takes it, also with
+/// capacity 0. The last receiver drops it.
 #[must_use = "futures do nothing unless polled"]
 pub struct RecvFuture<'a, T>(Receive<'a, T>);
 
@@ -345,7 +342,7 @@ impl<T> Sink<T> for SendSink<'_, T> {
     }
 
     fn start_send(self: Pin<&mut Self>, item: T) -> Result<(), SendError<T>> {
-        assert!(!self.0.is_busy(), "an item was given to a sink that was not ready");
+        assert!(self.0.item.is_none(), "an item was given to a sink that was not ready");
         // SAFETY: `item` is a plain value, not pinned.
         unsafe { self.send().get_unchecked_mut() }.item = Some(item);
         Ok(())

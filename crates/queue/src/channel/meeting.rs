@@ -15,20 +15,33 @@ use std::task::Waker;
 ///
 /// | phase | in a list | item | leaves it |
 /// |---|---|---|---|
-/// | `Listed` | of its side | a sender's, unless it comes `later` | see below |
-/// | `Idle` | no | a sender has it back | |
+/// | `Idle` | no | a sender has it back | a send future that waits: `Listed` |
+/// | `Listed` | of its side | that of a thread or fiber that sends | see below |
+/// | `Called` | of the called | in the future that sends | see below |
 /// | `Matched` | of the matched | none yet | see below |
-/// | `Done` | no | the receiver's until it takes it; none if the sender aborted | |
+/// | `Handed` | of the handed | the next receiver's | whoever receives it: `Done` |
+/// | `Done` | no | none | |
 /// | `Left` | no | none | |
 ///
-/// `Listed` is left by the peer, to `Done`, or to `Matched` if the item comes later; by the owner
-/// that withdraws, and by disconnection, to `Idle`. `Matched` is left by the sender, to `Done`; by
-/// the receiver, to `Left`; by disconnection, to `Idle`.
+/// | from | to | by |
+/// |---|---|---|
+/// | `Listed` | `Done` | the receiver that takes the item; a receiver that leaves, see `leave` |
+/// | `Listed` | `Called` | a receiver: the future may send |
+/// | `Listed` | `Matched` | the peer of a selection: the item comes later |
+/// | `Listed` | `Handed` | the sender: a receiver is there; a future that was called |
+/// | `Listed` | `Idle` | the owner that withdraws; disconnection |
+/// | `Called` | `Listed` | the owner: no receiver is there any more |
+/// | `Called` | `Done`, `Handed`, `Idle` | the owner that sends or withdraws; disconnection |
+/// | `Matched` | `Handed`, `Done` | the sender, with the item or without |
+/// | `Matched` | `Left` | the receiver |
+/// | `Matched` | `Idle` | disconnection |
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Phase {
-    Listed,
     Idle,
+    Listed,
+    Called,
     Matched,
+    Handed,
     Done,
     Left,
 }
@@ -85,18 +98,22 @@ impl<T> Meeting<T> {
         self.state.with_mut(|state| f(unsafe { &mut *state }))
     }
 
-    /// Tells the owner that there is something to see. Called without the lock.
-    pub(super) fn wake(&self, waker: Option<Waker>) {
+    /// There is something to see for the owner. The caller wakes it without the lock.
+    pub(super) fn resolve(&self) {
         // Relaxed: a hint; the lock orders.
         self.resolved.store(true, Ordering::Relaxed);
-        if let Some(waker) = waker {
-            run_and_discard(|| waker.wake());
-        }
     }
 
     /// Whether there is something to see: a hint.
     pub(super) fn is_resolved(&self) -> bool {
         self.resolved.load(Ordering::Relaxed)
+    }
+}
+
+/// Wakes an owner, whose waker is user code; its panic ends here. Called without the lock.
+pub(super) fn wake(waker: Option<Waker>) {
+    if let Some(waker) = waker {
+        run_and_discard(|| waker.wake());
     }
 }
 
@@ -143,31 +160,19 @@ impl<T> List<T> {
         Self { head: ptr::null(), tail: ptr::null() }
     }
 
-    /// Lists a meeting, behind all others or before them.
+    /// Lists a meeting in its new phase, behind all others or before them.
     ///
     /// # Safety
     /// The lock is held, and the meeting is in no list.
-    pub(super) unsafe fn push(&mut self, meeting: Arc<Meeting<T>>, front: bool) {
+    pub(super) unsafe fn push(&mut self, meeting: Arc<Meeting<T>>, phase: Phase, front: bool) {
         let meeting = Arc::into_raw(meeting);
         let (prev, next) = if front { (ptr::null(), self.head) } else { (self.tail, ptr::null()) };
         // SAFETY: counted by `into_raw`, and the lock is held.
         unsafe {
-            (*meeting).with(|m| (m.phase, m.prev, m.next) = (Phase::Listed, prev, next));
+            (*meeting).with(|m| (m.phase, m.prev, m.next) = (phase, prev, next));
         }
         self.set_next(prev, meeting);
         self.set_prev(next, meeting);
-    }
-
-    /// Lists a meeting whose receiver is known and whose item comes later.
-    ///
-    /// # Safety
-    /// As [`push`](Self::push).
-    pub(super) unsafe fn push_matched(&mut self, meeting: &Arc<Meeting<T>>) {
-        // SAFETY: the caller keeps the contract of both.
-        unsafe {
-            self.push(meeting.clone(), false);
-            meeting.with(|m| m.phase = Phase::Matched);
-        }
     }
 
     /// Takes a meeting out.
@@ -195,6 +200,10 @@ impl<T> List<T> {
     /// Whether there is one that a caller in the selection `me` could claim.
     pub(super) fn has_open(&self, me: Option<&Arc<Selection>>) -> bool {
         self.find(|m| m.is_open(me)).is_some()
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.head.is_null()
     }
 
     /// Takes the first out, claimed or not.

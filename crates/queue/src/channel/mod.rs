@@ -60,6 +60,7 @@ mod wait;
 mod waiters;
 mod zero;
 mod zero_ops;
+mod zero_state;
 
 pub use crate::{select, select_biased};
 pub use error::{

@@ -50,6 +50,9 @@ impl<T> RefUnwindSafe for Receiver<T> {}
 impl<T> Receiver<T> {
     /// Receives an item if there is one now; without a buffer, if a sender waits.
     ///
+    /// Without a buffer, a [`SendFuture`](super::SendFuture) that waits is woken, and sends when it
+    /// is polled: its item is there for a later call.
+    ///
     /// # Errors
     /// [`TryRecvError::Empty`] or [`TryRecvError::Disconnected`].
     ///

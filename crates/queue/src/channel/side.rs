@@ -6,12 +6,12 @@ use super::spin_phase::{SpinPhase, has_passed};
 use super::token::{Reservation, Token};
 use super::wait::Wait;
 use super::waiters::awaited;
-use super::zero::{Progress, Taken, Zero};
+use super::zero::{Taken, Zero};
 use sateen_base::prim::time::{Duration, Instant};
 use sateen_sync::park::{self, Awaited};
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Poll, Waker, ready};
 
 /// Blocks until `poll` of the side is ready; `None` if the deadline comes first. Polls at least
 /// once, unless the deadline has passed.
@@ -55,7 +55,7 @@ pub(super) trait Side {
     fn is_resolved(&self) -> bool;
 }
 
-/// A receiver. Dropped, it leaves; an item that it was handed goes to another receiver.
+/// A receiver. Dropped, it leaves; an item that it was told of goes to another receiver.
 pub(super) struct Receiving<'a, T> {
     zero: &'a Zero<T>,
     meeting: Option<Arc<Meeting<T>>>,
@@ -79,27 +79,24 @@ impl<'a, T> Receiving<'a, T> {
 
     /// Ready with an item, or with `None` when there will never be one.
     pub(super) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Option<T>> {
+        // A receiver that was told of an item and finds none is first in line again.
+        let mut again = false;
         loop {
             if let Some(meeting) = &self.meeting {
-                let progress = self.zero.look(meeting, cx.waker());
-                if let Progress::Pending = progress {
-                    return Poll::Pending;
-                }
+                let item = ready!(self.zero.poll_received(meeting, cx.waker()));
                 self.meeting = None;
-                match progress {
-                    Progress::Done(Some(item)) => return Poll::Ready(Some(item)),
-                    Progress::Disconnected(_) => return Poll::Ready(None),
-                    // The sender aborted: another may come.
-                    Progress::Done(None) | Progress::Pending => {}
+                if item.is_some() {
+                    return Poll::Ready(item);
                 }
+                again = true;
             }
-            match self.zero.try_take() {
+            match self.zero.try_take(false) {
                 Ok(Taken::Item(item)) => return Poll::Ready(Some(item)),
                 Ok(Taken::Later(meeting)) => self.meeting = Some(meeting),
                 Err(TryRecvError::Disconnected) => return Poll::Ready(None),
                 Err(TryRecvError::Empty) => {
                     let meeting = Meeting::new(None, cx.waker().clone(), None, false);
-                    if self.zero.enlist(&meeting, false) {
+                    if self.zero.enlist(&meeting, false, again) {
                         self.meeting = Some(meeting);
                         return Poll::Pending;
                     }
@@ -116,23 +113,20 @@ impl<'a, T> Receiving<'a, T> {
     /// there is no item: the sender may have forgotten it.
     pub(super) fn finish(&mut self) -> Option<T> {
         let zero = self.zero;
-        if zero.withdraw(self.meeting.as_ref()?, false).0 {
+        let Some(meeting) = &self.meeting else { return zero.try_recv().ok() };
+        if let Ok(item) = zero.stop(meeting, false) {
             self.meeting = None;
-            return None;
+            return item;
         }
         let what = awaited("channel: item", zero);
         let limit = Instant::now().checked_add(Self::ITEM_TIMEOUT);
         let item = block(what, limit, self, |side, cx| {
             let Some(meeting) = &side.meeting else { return Poll::Ready(None) };
-            let item = match zero.look(meeting, cx.waker()) {
-                Progress::Pending => return Poll::Pending,
-                Progress::Done(item) => item,
-                Progress::Disconnected(_) => None,
-            };
+            let item = ready!(zero.poll_received(meeting, cx.waker()));
             side.meeting = None;
             Poll::Ready(item)
         });
-        item.unwrap_or_else(|| self.meeting.take().and_then(|meeting| zero.abandon(&meeting)))
+        item.unwrap_or_else(|| self.meeting.take().and_then(|m| zero.stop(&m, true).ok().flatten()))
     }
 }
 
@@ -154,12 +148,44 @@ impl<T> Wait for Receiving<'_, T> {
 impl<T> Drop for Receiving<'_, T> {
     fn drop(&mut self) {
         if let Some(meeting) = self.meeting.take() {
-            self.zero.leave(meeting);
+            self.zero.leave(&meeting);
         }
     }
 }
 
-/// A sender. Dropped, it leaves, and takes its item along.
+/// A send future. It holds its item until it sends it in a poll. Dropped, it leaves.
+pub(super) struct Offering<'a, T> {
+    zero: &'a Zero<T>,
+    meeting: Option<Arc<Meeting<T>>>,
+}
+
+impl<'a, T> Offering<'a, T> {
+    pub(super) fn new(zero: &'a Zero<T>) -> Self {
+        Self { zero, meeting: None }
+    }
+
+    /// Sends `item`, which is there until it is sent.
+    pub(super) fn poll(
+        &mut self,
+        item: &mut Option<T>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Result<(), ()>> {
+        if item.is_none() {
+            return Poll::Ready(Ok(()));
+        }
+        self.zero.offer(&mut self.meeting, item, cx.waker())
+    }
+}
+
+impl<T> Drop for Offering<'_, T> {
+    fn drop(&mut self) {
+        if let Some(meeting) = self.meeting.take() {
+            self.zero.retract(&meeting);
+        }
+    }
+}
+
+/// A thread or fiber that sends. Dropped, it leaves, and takes its item along.
 pub(super) struct Sending<'a, T> {
     zero: &'a Zero<T>,
     meeting: Option<Arc<Meeting<T>>>,
@@ -181,11 +207,6 @@ impl<'a, T> Sending<'a, T> {
         Self { zero, meeting: Some(meeting) }
     }
 
-    /// Whether the item lies in a meeting.
-    pub(super) fn is_waiting(&self) -> bool {
-        self.meeting.is_some()
-    }
-
     /// Sends the item. `item` holds it at the first call and again after an error; while the send
     /// is pending, the item lies in the meeting.
     pub(super) fn poll(
@@ -195,17 +216,9 @@ impl<'a, T> Sending<'a, T> {
     ) -> Poll<Result<(), ()>> {
         loop {
             if let Some(meeting) = &self.meeting {
-                match self.zero.look(meeting, cx.waker()) {
-                    Progress::Pending => return Poll::Pending,
-                    Progress::Done(_) => {
-                        self.meeting = None;
-                        return Poll::Ready(Ok(()));
-                    }
-                    Progress::Disconnected(back) => {
-                        (self.meeting, *item) = (None, back);
-                        return Poll::Ready(Err(()));
-                    }
-                }
+                let sent = ready!(self.zero.poll_sent(meeting, cx.waker()));
+                self.meeting = None;
+                return Poll::Ready(sent.map_err(|back| *item = back));
             }
             let Some(sent) = item.take() else { return Poll::Ready(Ok(())) };
             match self.zero.try_send(sent) {
@@ -219,7 +232,7 @@ impl<'a, T> Sending<'a, T> {
                     // Before the item is taken: a waker whose clone panics must not take it along.
                     let waker = cx.waker().clone();
                     let meeting = Meeting::new(item.take(), waker, None, false);
-                    if self.zero.enlist(&meeting, true) {
+                    if self.zero.enlist(&meeting, true, false) {
                         self.meeting = Some(meeting);
                         return Poll::Pending;
                     }
@@ -233,13 +246,13 @@ impl<'a, T> Sending<'a, T> {
     /// all.
     pub(super) fn withdraw(&mut self, item: &mut Option<T>) -> Option<Result<(), ()>> {
         let meeting = self.meeting.take()?;
-        let (listed, back) = self.zero.withdraw(&meeting, true);
+        let (listed, back) = self.zero.withdraw(&meeting);
         if listed {
             *item = back;
             return None;
         }
-        match self.zero.look(&meeting, Waker::noop()) {
-            Progress::Disconnected(back) => {
+        match self.zero.poll_sent(&meeting, Waker::noop()) {
+            Poll::Ready(Err(back)) => {
                 *item = back;
                 Some(Err(()))
             }
@@ -265,7 +278,7 @@ impl<T> Wait for Sending<'_, T> {
 impl<T> Drop for Sending<'_, T> {
     fn drop(&mut self) {
         let Some(meeting) = self.meeting.take() else { return };
-        if !self.zero.withdraw(&meeting, true).0 {
+        if !self.zero.withdraw(&meeting).0 {
             // A receiver waits for an item that will not come.
             self.zero.fill(&meeting, &mut None);
         }

@@ -14,8 +14,13 @@ use std::sync::Arc;
 
 impl<T> Zero<T> {
     pub(super) fn try_recv(&self) -> Result<T, TryRecvError> {
+        self.take(true)
+    }
+
+    /// Takes an item that is there. A caller that will not wait if there is none `leaves`.
+    fn take(&self, leaves: bool) -> Result<T, TryRecvError> {
         loop {
-            match self.try_take()? {
+            match self.try_take(leaves)? {
                 Taken::Item(item) => return Ok(item),
                 Taken::Later(meeting) => {
                     if let Some(item) = Receiving::of(self, meeting).finish() {
@@ -51,7 +56,7 @@ impl<T> Zero<T> {
     }
 
     pub(super) fn recv(&self, deadline: Option<Instant>) -> Result<T, RecvTimeoutError> {
-        match self.try_recv() {
+        match self.take(false) {
             Ok(item) => return Ok(item),
             Err(TryRecvError::Disconnected) => return Err(RecvTimeoutError::Disconnected),
             Err(TryRecvError::Empty) => {}
@@ -111,11 +116,11 @@ impl<T> Zero<T> {
 
     pub(super) fn wait_recv(&self, case: Case) -> Option<Pin<Box<dyn Wait + '_>>> {
         let meeting = Meeting::new(None, park::current_waker(), Some(case), false);
-        self.enlist(&meeting, false).then(|| Box::pin(Receiving::of(self, meeting)) as _)
+        self.enlist(&meeting, false, false).then(|| Box::pin(Receiving::of(self, meeting)) as _)
     }
 
     pub(super) fn wait_send(&self, case: Case) -> Option<Pin<Box<dyn Wait + '_>>> {
         let meeting = Meeting::new(None, park::current_waker(), Some(case), true);
-        self.enlist(&meeting, true).then(|| Box::pin(Sending::of(self, meeting)) as _)
+        self.enlist(&meeting, true, false).then(|| Box::pin(Sending::of(self, meeting)) as _)
     }
 }
