@@ -67,6 +67,24 @@ pub(super) static ALL: &[Entry] = &[
         let (sender, receiver) = bounded(0);
         woken(c, sender.send_async(c.item()), || _ = receiver.try_recv());
     }),
+    entry("waker: of a rendezvous, by a receiver that leaves", |c| {
+        let (sender, receiver) = bounded(0);
+        woken(c, sender.send_async(c.item()), || {
+            let mut leaves = pin!(receiver.recv_async());
+            let polled = leaves.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+            assert!(polled.is_pending());
+        });
+    }),
+    entry("waker: of a rendezvous, of the next receiver", |c| {
+        let (sender, receiver) = bounded(0);
+        let mut first = Box::pin(receiver.recv_async());
+        let polled = first.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+        assert!(polled.is_pending());
+        woken(c, receiver.recv_async(), || {
+            _ = sender.try_send(c.item());
+            drop(first);
+        });
+    }),
     entry("waker: of a channel that is closed", |c| {
         let (sender, receiver) = bounded::<()>(1);
         woken(c, receiver.recv_async(), || drop(sender));
