@@ -2,7 +2,7 @@
 //! futures.
 
 use sateen::channel::{after, bounded, select, tick, unbounded};
-use sateen::{Runtime, spawn, spawn_async};
+use sateen::{Runtime, spawn, spawn_async, timeout_async};
 use std::time::Duration;
 
 fn on_workers<R: Send>(workers: usize, f: impl FnOnce() -> R + Send) -> R {
@@ -154,4 +154,52 @@ fn time_in_tasks() {
         assert!(rx.recv_timeout(Duration::from_millis(1)).is_err());
         assert!(spawn_async(async move { ticker.recv_async().await }).join().unwrap().is_ok());
     });
+}
+
+/// Sends of futures have a time limit, and are tried again. A task, a future with a limit and a
+/// thread receive. Each item comes once, and those of each sender in order.
+#[test]
+fn sends_that_are_tried_again_come_once() {
+    const COUNT: usize = 200;
+    for (workers, capacity) in [(1, 0), (2, 0), (1, 1), (2, 1)] {
+        let short = Duration::from_micros(20);
+        let mut all = on_workers(workers, || {
+            let (tx, rx) = bounded(capacity);
+            let senders = [0, 1].map(|who| {
+                let tx = tx.clone();
+                spawn_async(async move {
+                    for item in (who..2 * COUNT).step_by(2) {
+                        while timeout_async(short, tx.send_async(item)).await.is_err() {}
+                    }
+                })
+            });
+            drop(tx);
+            let (in_task, in_thread) = (rx.clone(), rx.clone());
+            let task = spawn(move || in_task.iter().collect::<Vec<_>>());
+            let thread = std::thread::spawn(move || in_thread.iter().collect::<Vec<_>>());
+            let future = spawn_async(async move {
+                let mut items = Vec::new();
+                loop {
+                    match timeout_async(short, rx.recv_async()).await {
+                        Ok(Ok(item)) => items.push(item),
+                        Ok(Err(_)) => break items,
+                        Err(_) => {}
+                    }
+                }
+            });
+            for sender in senders {
+                sender.join().unwrap();
+            }
+            let threads = sateen::blocking(|| thread.join().unwrap());
+            let lists = [task.join().unwrap(), future.join().unwrap(), threads];
+            for list in &lists {
+                for who in 0..2 {
+                    assert!(list.iter().filter(|item| *item % 2 == who).is_sorted());
+                }
+            }
+            lists.concat()
+        });
+        all.sort_unstable();
+        assert_eq!(all, (0..2 * COUNT).collect::<Vec<_>>(), "{workers} workers, {capacity}");
+    }
 }
