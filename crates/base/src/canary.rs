@@ -24,7 +24,9 @@ pub const fn is_planted(_: &str) -> bool {
 #[cfg(loom)]
 #[doc(hidden)]
 pub fn is_planted(name: &str) -> bool {
+    use std::ffi::OsString;
     use std::sync::OnceLock;
-    static PLANTED: OnceLock<Option<String>> = OnceLock::new();
-    PLANTED.get_or_init(|| std::env::var("SATEEN_CANARY").ok()).as_deref() == Some(name)
+    static PLANTED: OnceLock<Option<OsString>> = OnceLock::new();
+    let planted = PLANTED.get_or_init(|| crate::os::variable("SATEEN_CANARY"));
+    planted.as_deref().is_some_and(|planted| planted == name)
 }

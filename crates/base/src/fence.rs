@@ -63,7 +63,7 @@ pub fn is_asymmetric() -> bool {
     {
         static ASYMMETRIC: std::sync::OnceLock<bool> = std::sync::OnceLock::new();
         *ASYMMETRIC.get_or_init(|| {
-            let wanted = std::env::var_os("SATEEN_NO_MEMBARRIER").is_none();
+            let wanted = crate::os::variable("SATEEN_NO_MEMBARRIER").is_none();
             wanted && crate::os::register_heavy_barrier()
         })
     }

@@ -19,6 +19,7 @@
 //! has one of), and nothing here knows of tasks. The argument for the asymmetric fence is in the
 //! documentation of [`fence`].
 
+#![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 #![cfg_attr(not(feature = "std"), no_std)]
 
 #[cfg(all(loom, not(feature = "std")))]

@@ -65,8 +65,8 @@ fn measure() -> u32 {
 /// What the environment says, if it is a number from 1 to 1,024.
 #[cfg(all(feature = "std", not(any(loom, miri))))]
 fn asked() -> Option<u32> {
-    let text = std::env::var(VARIABLE).ok()?;
-    text.parse().ok().filter(|pauses| (1..=MAX).contains(pauses))
+    let text = crate::os::variable(VARIABLE)?;
+    text.to_str()?.parse().ok().filter(|pauses| (1..=MAX).contains(pauses))
 }
 
 /// The most pauses of a unit, for a clock that stands still.

@@ -9,6 +9,7 @@
 //!
 //! The states, the protocol and the proof sketch follow below; the models are `tests/loom_*.rs`.
 #![doc = include_str!("../README.md")]
+#![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 
 mod buffer;
 mod index;

@@ -18,6 +18,7 @@
 //! Layer 5 of Sateen. Below: `sateen-shed`, `sateen-queue` and `sateen-runtime`. Above: users,
 //! through the facade. Invariant: while a task is ready, a runner task that will look for it is
 //! queued, or is between two tasks. Protocol and proof are in the crate's `README.md`.
+#![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 #![forbid(unsafe_code)]
 
 #[cfg(loom)]

@@ -18,6 +18,7 @@
 //! A wrong length costs items or memory, and never memory safety. `unsafe` stands in `array`,
 //! `owned`, `vec` and `iter::collect::places`, each with its argument. Design: `README.md` of this
 //! crate.
+#![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 #![deny(unsafe_code)]
 #![cfg(not(loom))]
 

@@ -26,6 +26,8 @@
 //! one user at a time, and every block comes back. States and proofs are in the crate's
 //! `README.md`.
 
+#![cfg_attr(not(test), warn(clippy::disallowed_methods))]
+
 mod block_pool;
 mod blocks;
 mod error;

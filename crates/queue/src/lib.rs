@@ -19,6 +19,8 @@
 //! The states, the protocols and the proof sketches are in `src/mpmc/README.md`,
 //! `src/spsc/README.md` and `src/channel/README.md`; the models are `tests/loom_*.rs`.
 
+#![cfg_attr(not(test), warn(clippy::disallowed_methods))]
+
 pub mod channel;
 mod compat;
 mod error;

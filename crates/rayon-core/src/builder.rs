@@ -4,6 +4,7 @@ use crate::error::ThreadPoolBuildError;
 use crate::pool::ThreadPool;
 use crate::registry::{self, Handlers};
 use crate::thread_builder::{CustomSpawn, DefaultSpawn, ThreadBuilder, ThreadSpawn, std_builder};
+use sateen_runtime::compat;
 use std::any::Any;
 use std::fmt;
 use std::io;
@@ -268,9 +269,13 @@ impl<S> ThreadPoolBuilder<S> {
     }
 }
 
-/// The number of threads where the builder does not say. What is no number is ignored.
+/// The number in an environment variable. What is no number is ignored.
+pub(crate) fn number(variable: &str) -> Option<usize> {
+    compat::variable(variable)?.to_str()?.parse().ok()
+}
+
+/// The number of threads where the builder does not say.
 fn default_threads() -> usize {
-    let number = |name| std::env::var(name).ok()?.parse::<usize>().ok();
     let usable = || std::thread::available_parallelism().map_or(1, usize::from);
     match (number("RAYON_NUM_THREADS"), number("RAYON_RS_NUM_CPUS")) {
         (Some(0), _) => usable(),

@@ -16,6 +16,8 @@
 //! process ends with a message; no panic leaves a job except to the caller that waits for it, or
 //! to the pool's panic handler.
 
+#![cfg_attr(not(test), warn(clippy::disallowed_methods))]
+
 mod broadcast;
 mod builder;
 mod configuration;

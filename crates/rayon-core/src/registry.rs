@@ -7,7 +7,7 @@
 //! A thread of a pool has a [`Member`] in the frame of `ThreadBuilder::run`, and its address in a
 //! thread-local. Jobs run on fibers of that thread, which never leave it.
 
-use crate::builder::{ExitHandler, PanicHandler, StartHandler, ThreadPoolBuilder};
+use crate::builder::{self, ExitHandler, PanicHandler, StartHandler, ThreadPoolBuilder};
 use crate::error::ThreadPoolBuildError;
 use crate::fifo::JobFifo;
 use crate::thread_builder::{ThreadBuilder, ThreadSpawn};
@@ -61,8 +61,7 @@ fn mode(builder: Builder) -> Builder {
 
 /// Bytes of stack for jobs where the builder does not say.
 fn default_stack() -> usize {
-    let variable = std::env::var("RUST_MIN_STACK").ok().and_then(|value| value.parse().ok());
-    variable.unwrap_or(DEFAULT_STACK).min(MAX_STACK)
+    builder::number("RUST_MIN_STACK").unwrap_or(DEFAULT_STACK).min(MAX_STACK)
 }
 
 type Global = OnceLock<Option<Arc<Registry>>>;

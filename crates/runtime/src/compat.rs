@@ -14,7 +14,7 @@ pub(crate) use outside::{OutsideScopes, Unstarted};
 
 pub use pool::{FirstJob, Listing, Pool, is_worker_thread};
 pub use sateen_base::abort_with;
-pub use sateen_base::os::PerProcess;
+pub use sateen_base::os::{PerProcess, variable};
 pub use sateen_base::unwind::discard;
 pub use scope::RawScope;
 pub use yields::{has_local_work, run_other};

@@ -13,6 +13,8 @@
 //! frames runs only what it waits for; no panic passes a job's boundary except to its joiner.
 //! States, protocols and proofs: `README.md` of this crate.
 
+#![cfg_attr(not(test), warn(clippy::disallowed_methods))]
+
 // Protocols, which models drive.
 mod aside;
 mod consent;

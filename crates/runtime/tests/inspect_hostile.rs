@@ -14,9 +14,11 @@ use asked::{Asker, PATIENCE, all, folder, runtimes, sockets};
 use program::{Folder, some_sockets};
 use sateen_runtime::{JoinHandle, Runtime, Spawn, policy};
 use sateen_sync::Event;
+use std::fs;
 use std::io::{Read, Write};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{PermissionsExt, chown};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -356,7 +358,7 @@ fn a_trace_may_have_nowhere_to_go() {
     assert!(answer["error"].as_str().expect("an error").starts_with("a question before"));
     assert!(asker.ask("frame")["frame"].is_object());
     // A reader comes, and goes.
-    drop(std::fs::File::open(&pipe).expect("opened"));
+    drop(fs::File::open(&pipe).expect("opened"));
     let start = Instant::now();
     while !asker.ask("report")["report"].is_object() {
         assert!(start.elapsed() < PATIENCE, "no reports any more");
@@ -386,7 +388,7 @@ fn the_child() {
         }
         // A process of the same number has been killed.
         "stale" => drop(UnixListener::bind(own()).expect("bound")),
-        "taken" => std::fs::write(own(), "").expect("written"),
+        "taken" => fs::write(own(), "").expect("written"),
         _ => {}
     }
     let runtime = Runtime::builder().workers(1).build().expect("a runtime");
@@ -433,7 +435,7 @@ fn a_client_that_dies_in_mid_answer_kills_no_program() {
         asker.until("events", |frame| taken(frame) > before.map(|it| it + 300));
         // Not all of the trace has room in the pipe.
         let pipe = pipe(&folder.0);
-        let mut open = std::fs::OpenOptions::new();
+        let mut open = fs::OpenOptions::new();
         let mut reads = open.read(true).write(true).open(&pipe).expect("opened");
         // SAFETY: the pipe is open.
         assert!(unsafe { libc::fcntl(reads.as_raw_fd(), libc::F_SETPIPE_SZ, 4096) } > 0);
@@ -542,7 +544,7 @@ fn a_program_starts_beside_one_that_is_stopped() {
 #[test]
 fn where_there_can_be_no_socket_the_program_runs() {
     let folder = Folder::new("nowhere");
-    std::fs::write(folder.0.join("sateen"), "").expect("written");
+    fs::write(folder.0.join("sateen"), "").expect("written");
     for (place, reason) in [
         (&*folder.0, "it is no folder"),
         (&folder.0.join("missing"), "No such file"),
@@ -555,11 +557,33 @@ fn where_there_can_be_no_socket_the_program_runs() {
     }
 }
 
+/// Whoever may rename what is in the folder around it could put another one in its place.
+#[test]
+fn a_folder_in_reach_of_others_is_refused() {
+    let folder = Folder::new("reach");
+    fs::set_permissions(&folder.0, fs::Permissions::from_mode(0o777)).expect("set");
+    let text = child("wait", &folder.0).ends_well();
+    assert!(text.contains("/sateen`: others may write to the folder around it"), "{text}");
+    // As that of temporary files, where each may rename only what is their own.
+    fs::set_permissions(&folder.0, fs::Permissions::from_mode(0o1777)).expect("set");
+    assert_eq!(child("wait", &folder.0).ends_well(), "");
+    // As after `su`, with the variable of the user from before. Only root gives files away.
+    if sateen_base::os::user_id() == 0 {
+        drop(fs::remove_dir(folder.0.join("sateen")));
+        chown(&folder.0, Some(65_534), None).expect("given away");
+        let text = child("wait", &folder.0).ends_well();
+        assert!(text.contains("/sateen`: the folder around it belongs to user 65534"), "{text}");
+        assert!(!folder.0.join("sateen").exists());
+    } else {
+        println!("skipped in part: only root can give a folder away");
+    }
+}
+
 /// There is nowhere to say so either.
 #[test]
 fn what_cannot_be_said_ends_nothing() {
     for inspect in ["1", "yes"] {
-        let full = std::fs::OpenOptions::new().write(true).open("/dev/full").expect("opened");
+        let full = fs::OpenOptions::new().write(true).open("/dev/full").expect("opened");
         program::start_with(Path::new("/proc"), inspect, "wait", full.into()).ends_well();
     }
 }

@@ -79,6 +79,7 @@
 //! This crate is the facade, layer 6 of the workspace: re-exports and the guide, no code. Below are
 //! all library crates; above is the lab. Invariants and proofs are with the crates that hold them.
 //! `ARCHITECTURE.md` in the repository is the map.
+#![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 #![forbid(unsafe_code)]
 
 pub use sateen_runtime::*;

@@ -35,6 +35,7 @@
 //!
 //! Source: Dan Engelbrecht's Bikeshed (2019), whose operations these are, with 32-bit generations
 //! instead of 9, errors instead of asserts, and what its author lists as missing.
+#![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 #![cfg_attr(not(feature = "std"), no_std)]
 
 extern crate alloc;

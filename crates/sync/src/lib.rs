@@ -45,6 +45,7 @@
 //! `tests/loom_*.rs`, with their canaries in `tests/canaries.txt`.
 
 // Without the feature, what others would build on is used in part.
+#![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 #![cfg_attr(not(feature = "primitives"), allow(dead_code, unreachable_pub, unused_imports))]
 
 mod auto_event;

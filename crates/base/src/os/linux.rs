@@ -172,6 +172,10 @@ impl Os for Linux {
         }
     }
 
+    fn has_gained_privileges() -> bool {
+        unix::has_gained_privileges()
+    }
+
     fn reserve(size: usize, spare: usize) -> io::Result<*mut u8> {
         let spare = match room_left() {
             // Unlike a mapping, a look takes nothing from other threads meanwhile.

@@ -5,6 +5,7 @@
 //! for a stack.
 
 use crate::prim::time::Duration;
+use std::ffi::OsString;
 use std::io;
 use std::ops::Range;
 use std::sync::atomic::AtomicU32 as StdAtomicU32;
@@ -142,6 +143,10 @@ trait Os {
     /// See [`only_one_core`].
     fn only_one_core() -> bool {
         usable_cores() == 1
+    }
+    /// See [`has_gained_privileges`].
+    fn has_gained_privileges() -> bool {
+        false
     }
     /// CPU time this process has used so far.
     fn process_cpu_time() -> Option<Duration>;
@@ -338,6 +343,24 @@ pub fn usable_cores() -> usize {
 /// Judged by where the calling thread and the first one may run. Allocates nothing on Linux.
 pub fn only_one_core() -> bool {
     Host::only_one_core()
+}
+
+/// Whether the process may do more than whoever started it: its program is set-user-ID or
+/// set-group-ID, or has capabilities. Its environment is then a stranger's. It stays so if the
+/// process gives its privileges up.
+pub fn has_gained_privileges() -> bool {
+    Host::has_gained_privileges()
+}
+
+/// The environment variable `name`, if it is set. None if the process
+/// [has gained privileges](has_gained_privileges): whoever started it has no say in what it does.
+/// Every variable of ours is read here.
+pub fn variable(name: &str) -> Option<OsString> {
+    if has_gained_privileges() {
+        return None;
+    }
+    #[allow(clippy::disallowed_methods, reason = "the one place")]
+    std::env::var_os(name)
 }
 
 /// Asks for huge pages under the whole pages in the `len` bytes from `at` on. In memory that is

@@ -17,7 +17,7 @@ const SIZE: usize = size_of::<libc::cpu_set_t>();
 fn cores() -> Option<usize> {
     static CORES: OnceLock<Option<usize>> = OnceLock::new();
     *CORES.get_or_init(|| {
-        let wanted = std::env::var_os("SATEEN_NO_MOVES").is_none();
+        let wanted = super::variable("SATEEN_NO_MOVES").is_none();
         // SAFETY: takes no pointers.
         let count = usize::try_from(unsafe { libc::sysconf(libc::_SC_NPROCESSORS_ONLN) }).ok();
         let count = count.filter(|&count| (2..=libc::CPU_SETSIZE as usize).contains(&count));

@@ -62,6 +62,11 @@ impl Os for Portable {
     }
 
     #[cfg(unix)]
+    fn has_gained_privileges() -> bool {
+        super::unix::has_gained_privileges()
+    }
+
+    #[cfg(unix)]
     fn reserve(size: usize, spare: usize) -> io::Result<*mut u8> {
         super::unix::reserve(size, spare, 0)
     }

@@ -1,4 +1,4 @@
-//! What every Unix has: memory maps and CPU clocks.
+//! What every Unix has: memory maps, CPU clocks, and programs that gain privileges.
 
 use std::io;
 use std::time::Duration;
@@ -52,6 +52,41 @@ pub(super) fn read_clock(clock: libc::clockid_t) -> Option<Duration> {
     // SAFETY: `time` is a valid place for the answer.
     let failed = unsafe { libc::clock_gettime(clock, &mut time) } != 0;
     (!failed).then(|| Duration::new(time.tv_sec as u64, time.tv_nsec as u32))
+}
+
+/// See [`super::has_gained_privileges`].
+pub(super) fn has_gained_privileges() -> bool {
+    if cfg!(miri) {
+        return false;
+    }
+    // What the kernel noted when it started the program: the numbers of user and group may have
+    // become the same since then, and with capabilities they always are.
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    // SAFETY: reads the auxiliary vector.
+    let gained = unsafe { libc::getauxval(libc::AT_SECURE) } != 0;
+    #[cfg(any(
+        target_vendor = "apple",
+        target_os = "freebsd",
+        target_os = "netbsd",
+        target_os = "openbsd",
+        target_os = "dragonfly",
+        target_os = "haiku"
+    ))]
+    // SAFETY: it always succeeds.
+    let gained = unsafe { libc::issetugid() } != 0;
+    #[cfg(not(any(
+        target_os = "linux",
+        target_os = "android",
+        target_vendor = "apple",
+        target_os = "freebsd",
+        target_os = "netbsd",
+        target_os = "openbsd",
+        target_os = "dragonfly",
+        target_os = "haiku"
+    )))]
+    // SAFETY: these always succeed.
+    let gained = unsafe { libc::getuid() != libc::geteuid() || libc::getgid() != libc::getegid() };
+    gained
 }
 
 /// # Safety

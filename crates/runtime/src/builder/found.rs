@@ -25,7 +25,7 @@ pub(super) fn names(
 }
 
 pub(super) fn default_workers() -> Result<usize, BuildError> {
-    match std::env::var_os(WORKERS_VARIABLE) {
+    match os::variable(WORKERS_VARIABLE) {
         None => Ok(os::usable_cores().min(MAX_WORKERS)),
         Some(value) => {
             let count = value.to_str().and_then(|v| v.trim().parse::<usize>().ok());
@@ -38,7 +38,7 @@ pub(super) fn default_workers() -> Result<usize, BuildError> {
 
 /// Whether the environment makes all runtimes strict.
 pub(super) fn strict_by_variable() -> Result<bool, BuildError> {
-    let value = std::env::var_os(STRICT_VARIABLE);
+    let value = os::variable(STRICT_VARIABLE);
     match value.as_deref().map(|value| (value.to_str().map(str::trim), value)) {
         None | Some((Some("0"), _)) => Ok(false),
         Some((Some("1"), _)) => Ok(true),

@@ -13,10 +13,15 @@ const NAME: usize = 32;
 
 /// The folder of this user's sockets.
 fn folder() -> PathBuf {
-    match std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from) {
+    match os::variable("XDG_RUNTIME_DIR").map(PathBuf::from) {
         Some(run) if run.is_absolute() => run.join("sateen"),
-        _ => std::env::temp_dir().join(format!("sateen-{}", os::user_id())),
+        _ => temporary().join(format!("sateen-{}", os::user_id())),
     }
+}
+
+#[allow(clippy::disallowed_methods, reason = "a process with gained privileges has no socket")]
+fn temporary() -> PathBuf {
+    std::env::temp_dir()
 }
 
 /// The program's name, of letters that need no care anywhere.
@@ -57,8 +62,18 @@ pub(super) fn open() -> io::Result<(UnixListener, PathBuf)> {
     Ok((listener, path))
 }
 
-/// Makes the folder, and checks that it is the user's alone.
+/// Makes the folder, and checks that it is the user's alone, and stays where it is.
 fn make(folder: &Path) -> io::Result<()> {
+    // Others could put another folder in its place: the owner of the one around it, and whoever
+    // may write there, unless each may rename only what is their own (the sticky bit).
+    let around = fs::metadata(folder.parent().unwrap_or(folder))?;
+    if ![0, os::user_id()].contains(&around.uid()) {
+        let text = format!("the folder around it belongs to user {}", around.uid());
+        return Err(io::Error::other(text));
+    }
+    if around.mode() & 0o1002 == 0o002 {
+        return Err(io::Error::other("others may write to the folder around it"));
+    }
     match DirBuilder::new().mode(0o700).create(folder) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
         _ => {}

@@ -47,6 +47,10 @@ pub(super) fn start() {
 }
 
 fn try_start() -> io::Result<()> {
+    // Whoever may connect has the process's user, and perhaps not what it has gained besides.
+    if os::has_gained_privileges() {
+        return Err(io::Error::other("it has gained privileges, which clients could use"));
+    }
     let (listener, path) = place::open()?;
     _ = PATH.get(OnceLock::new).set(path);
     os::at_exit(remove);

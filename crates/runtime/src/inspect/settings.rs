@@ -32,7 +32,7 @@ impl Choice {
 fn by_variable() -> bool {
     static ASKED: OnceLock<bool> = OnceLock::new();
     *ASKED.get_or_init(|| {
-        let value = std::env::var_os(VARIABLE).unwrap_or_default();
+        let value = os::variable(VARIABLE).unwrap_or_default();
         match value.to_str().map(str::trim) {
             Some("1") => true,
             Some("0" | "") => false,
@@ -55,7 +55,8 @@ impl Builder {
     ///
     /// A thread serves the socket `$XDG_RUNTIME_DIR/sateen/NAME-PID.sock`, or one in the folder
     /// `sateen-UID` of the folder for temporary files. Only the user may connect. Where there can
-    /// be no socket, a line on stderr says why, and the program runs as without it.
+    /// be no socket, and in a program that gained privileges when it started, a line on stderr says
+    /// why, and the program runs as without it.
     /// `docs/inspect.md` in the repository has the protocol.
     ///
     /// # Cost

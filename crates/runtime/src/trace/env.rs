@@ -49,7 +49,7 @@ fn asked() -> Option<&'static Asked> {
 
 /// Reads the variables, and sees to it that the trace is saved.
 fn ask() -> Option<Asked> {
-    let name = std::env::var_os(FILE_VARIABLE).filter(|name| !name.is_empty())?;
+    let name = os::variable(FILE_VARIABLE).filter(|name| !name.is_empty())?;
     // Programs that this one starts have the variable, too.
     let name = match name.into_string() {
         Ok(name) => PathBuf::from(name.replace("%p", &std::process::id().to_string())),
@@ -80,7 +80,7 @@ fn ask() -> Option<Asked> {
 }
 
 fn events() -> usize {
-    let Some(text) = std::env::var_os(EVENTS_VARIABLE) else { return EVENTS };
+    let Some(text) = os::variable(EVENTS_VARIABLE) else { return EVENTS };
     match text.to_string_lossy().parse() {
         Ok(events) if events > 0 => events,
         _ => {

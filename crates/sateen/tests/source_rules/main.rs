@@ -5,6 +5,7 @@
 //!
 //! * atomics, threads, cells and clocks of library crates come from the facade `sateen_base::prim`,
 //!   so that the model checker sees them (`tokens.rs`);
+//! * library crates have clippy forbid what reads the environment (`clippy.toml`);
 //! * no test is switched off, and no code is left to be written (`tokens.rs`);
 //! * every canary in the source is on a list that CI runs, and the other way round;
 //! * no source file is longer than 600 lines;
@@ -118,6 +119,18 @@ fn primitives_come_from_the_facade() {
         }
     }
     none("use `sateen_base::prim` instead, or state an exception in EXCEPTIONS", &found);
+}
+
+#[test]
+fn libraries_do_not_read_the_environment_themselves() {
+    let mut found = Vec::new();
+    for library in crates().iter().map(|path| path.join("src/lib.rs")).filter(|it| it.is_file()) {
+        let lint = "#![cfg_attr(not(test), warn(clippy::disallowed_methods))]";
+        if !read(&library).lines().any(|line| line == lint) {
+            found.push(shown(&library));
+        }
+    }
+    none("switch `clippy::disallowed_methods` on, as the other libraries do", &found);
 }
 
 #[test]
