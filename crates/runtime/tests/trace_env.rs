@@ -4,13 +4,15 @@
 
 #![cfg(all(feature = "trace", unix))]
 
+#[path = "common/paths.rs"]
+mod paths;
 #[path = "common/traced.rs"]
 mod traced;
 
 use sateen_runtime::{Runtime, Spawn, sleep};
 use std::ffi::OsStr;
 use std::os::unix::process::ExitStatusExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Output};
 use std::time::Duration;
 
@@ -89,6 +91,15 @@ fn the_child() {
         // SAFETY: the signal is ignored from here on.
         unsafe { libc::signal(libc::SIGHUP, libc::SIG_IGN) };
     }
+    if what == "limited" {
+        let few = libc::rlimit { rlim_cur: 64, rlim_max: 64 };
+        // SAFETY: the call reads the limits. The signal does what it does by itself: it ends the
+        // process.
+        unsafe {
+            libc::signal(libc::SIGXFSZ, libc::SIG_DFL);
+            assert_eq!(libc::setrlimit(libc::RLIMIT_FSIZE, &few), 0);
+        }
+    }
     if what == "hook" {
         std::panic::set_hook(Box::new(|_| eprintln!("the hook from before")));
     }
@@ -97,7 +108,12 @@ fn the_child() {
         .join()
         .expect("no panic");
     match &*what {
-        "exit" | "bad events" => {}
+        "exit" | "bad events" | "limited" => {}
+        "pipe at the end" => {
+            let file = PathBuf::from(std::env::var_os("SATEEN_TRACE").expect("set"));
+            std::fs::remove_file(&file).expect("it was made at the start");
+            paths::make_pipe(&file);
+        }
         // More than both workers' rings hold.
         "few events" => (0..100).for_each(|_| rt.spawn(|| ()).join().expect("no panic")),
         "two runtimes" => {
@@ -202,13 +218,38 @@ fn what_cannot_be_done_is_said_in_a_line() {
     assert!(output.status.success());
     let said = "sateen: SATEEN_TRACE: cannot write the trace `/no/such/folder/trace`: No such file";
     assert_eq!(text(&output).matches(said).count(), 1, "{}", text(&output));
-    if Path::new("/dev/full").exists() {
-        let output = child("exit", "/dev/full");
-        assert!(output.status.success());
-        let said = "sateen: SATEEN_TRACE: cannot write the trace `/dev/full`: No space left";
-        assert_eq!(text(&output).matches(said).count(), 1, "{}", text(&output));
-    }
+    let file = Temporary::new("limited");
+    let output = child("limited", &file.0);
+    assert!(output.status.success(), "{}", text(&output));
+    let said = format!("sateen: SATEEN_TRACE: cannot write the trace `{}`: File", file.0.display());
+    assert_eq!(text(&output).matches(&said).count(), 1, "{}", text(&output));
     let (_, output) = traced("bad events");
     let said = "sateen: SATEEN_TRACE_EVENTS: `many` is no number above 0";
     assert_eq!(text(&output).matches(said).count(), 1, "{}", text(&output));
+}
+
+/// The program starts and ends as without the variable, and says why there is no trace.
+#[test]
+fn what_would_keep_the_process_is_refused() {
+    let folder = std::env::temp_dir().join(format!("sateen-{}-keeps", std::process::id()));
+    // An earlier process of this number may have been killed.
+    drop(std::fs::remove_dir_all(&folder));
+    std::fs::create_dir(&folder).expect("made");
+    let no_files = paths::NoFiles::new(&folder);
+    let mut all: Vec<_> =
+        no_files.paths.iter().map(|path| (path.clone(), paths::NO_FILE)).collect();
+    #[cfg(target_os = "linux")]
+    let leased = paths::leased(&folder.join("leased"));
+    #[cfg(target_os = "linux")]
+    all.extend(leased.iter().map(|_| (folder.join("leased"), "Resource temporarily unavailable")));
+    let refused = |what: &str, path: &std::path::Path, why: &str| {
+        let output = child(what, path);
+        let said = format!("SATEEN_TRACE: cannot write the trace `{}`: {why}", path.display());
+        assert!(output.status.success(), "{}", text(&output));
+        assert_eq!(text(&output).matches(&said).count(), 1, "{}", text(&output));
+    };
+    all.iter().for_each(|(path, why)| refused("exit", path, why));
+    refused("pipe at the end", &folder.join("changes"), paths::NO_FILE);
+    drop(no_files);
+    std::fs::remove_dir_all(&folder).expect("removed");
 }

@@ -110,6 +110,8 @@ pub fn end_work_now() {
 fn serve(pipe: libc::c_int, last: fn()) {
     // SAFETY: it always succeeds.
     THREAD.store(unsafe { libc::pthread_self() } as usize, Ordering::Relaxed);
+    // What it writes may not be possible, and must not end the process in another way.
+    super::local::block_write_signals();
     let mut byte = 0u8;
     loop {
         // SAFETY: the call writes one byte, and the pipe is this thread's.

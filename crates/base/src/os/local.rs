@@ -23,23 +23,33 @@ pub fn at_exit(last: extern "C" fn()) {
     unsafe { libc::atexit(last) };
 }
 
-/// The most descriptors of [`wait_readable`].
-pub const MOST_READABLE: usize = 16;
+/// The most descriptors of [`wait_ready`].
+pub const MOST_READY: usize = 16;
 
-/// Waits until one of `descriptors` has something to read, or has been closed by the other side;
-/// for `milliseconds` at most, or for ever below 0. Returns a bit for each of them, the first one's
-/// lowest. Allocates nothing.
+/// What [`wait_ready`] waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ready {
+    /// The descriptor has something to read, or the other side has closed it.
+    Read,
+    /// The descriptor has room for what is written, or an error to tell.
+    Write,
+}
+
+/// Waits until one of `descriptors` is ready; for `milliseconds` at most, or for ever below 0.
+/// Returns a bit for each of them, the first one's lowest. Descriptors below 0 are left out.
+/// Allocates nothing.
 ///
 /// # Errors
 /// The system's, but for an interruption by a signal: then the result is 0.
 ///
 /// # Panics
-/// With more than [`MOST_READABLE`].
-pub fn wait_readable(descriptors: &[RawFd], milliseconds: i32) -> io::Result<u32> {
-    let mut asked = [libc::pollfd { fd: -1, events: libc::POLLIN, revents: 0 }; MOST_READABLE];
+/// With more than [`MOST_READY`].
+pub fn wait_ready(descriptors: &[(RawFd, Ready)], milliseconds: i32) -> io::Result<u32> {
+    let mut asked = [libc::pollfd { fd: -1, events: 0, revents: 0 }; MOST_READY];
     let asked = &mut asked[..descriptors.len()];
-    for (asked, &descriptor) in asked.iter_mut().zip(descriptors) {
+    for (asked, &(descriptor, ready)) in asked.iter_mut().zip(descriptors) {
         asked.fd = descriptor;
+        asked.events = if ready == Ready::Read { libc::POLLIN } else { libc::POLLOUT };
     }
     // SAFETY: the entries are there, and as many.
     let found = unsafe { libc::poll(asked.as_mut_ptr(), asked.len() as _, milliseconds) };
@@ -51,33 +61,17 @@ pub fn wait_readable(descriptors: &[RawFd], milliseconds: i32) -> io::Result<u32
     Ok(asked.iter().enumerate().map(bit).sum())
 }
 
-/// Waits until `descriptor` has room for what is written, or an error to tell; for `milliseconds`
-/// at most. Returns false if there is no room by then, or a signal came.
-///
-/// # Errors
-/// The system's.
-pub fn wait_writable(descriptor: RawFd, milliseconds: i32) -> io::Result<bool> {
-    let mut asked = libc::pollfd { fd: descriptor, events: libc::POLLOUT, revents: 0 };
-    // SAFETY: the entry is there.
-    match unsafe { libc::poll(&mut asked, 1, milliseconds) } {
-        1.. => Ok(true),
-        0 => Ok(false),
-        _ => {
-            let error = io::Error::last_os_error();
-            if error.kind() == io::ErrorKind::Interrupted { Ok(false) } else { Err(error) }
-        }
-    }
-}
-
-/// From now on a write of the calling thread to a connection whose other side has gone is an error,
-/// also where the program has `SIGPIPE` end it.
-pub fn block_broken_pipes() {
+/// From now on a write of the calling thread that cannot be done is an error, also where the
+/// program has a signal end it: to a connection whose other side has gone (`SIGPIPE`), and to a
+/// file beyond the limit of its size (`SIGXFSZ`).
+pub fn block_write_signals() {
     // SAFETY: an empty set is a set; the calls read and write what they are given. They fail for
     // numbers only that are no signals.
     unsafe {
         let mut signals: libc::sigset_t = mem::zeroed();
         libc::sigemptyset(&mut signals);
         libc::sigaddset(&mut signals, libc::SIGPIPE);
+        libc::sigaddset(&mut signals, libc::SIGXFSZ);
         libc::pthread_sigmask(libc::SIG_BLOCK, &signals, null_mut());
     }
 }
@@ -131,19 +125,22 @@ mod tests {
     fn it_tells_which_ones_have_something() {
         let (first, _other) = UnixStream::pair().expect("a pair");
         let (second, mut writes) = UnixStream::pair().expect("a pair");
-        let both = [first.as_raw_fd(), second.as_raw_fd()];
-        assert_eq!(wait_readable(&both, 0).expect("polled"), 0);
+        let both = [first.as_raw_fd(), second.as_raw_fd()].map(|it| (it, Ready::Read));
+        assert_eq!(wait_ready(&both, 0).expect("polled"), 0);
         writes.write_all(b"x").expect("written");
-        assert_eq!(wait_readable(&both, -1).expect("polled"), 2);
+        assert_eq!(wait_ready(&both, -1).expect("polled"), 2);
         drop(_other);
-        assert_eq!(wait_readable(&both, -1).expect("polled"), 3);
+        assert_eq!(wait_ready(&both, -1).expect("polled"), 3);
+        let none = [(-1, Ready::Read), both[1]];
+        assert_eq!(wait_ready(&none, -1).expect("polled"), 2);
     }
 
     #[test]
     fn it_tells_whether_there_is_room() {
         let (mut writes, mut reads) = UnixStream::pair().expect("a pair");
         writes.set_nonblocking(true).expect("set");
-        assert!(wait_writable(writes.as_raw_fd(), 0).expect("polled"));
+        let room = [(writes.as_raw_fd(), Ready::Write)];
+        assert_eq!(wait_ready(&room, 0).expect("polled"), 1);
         let full = loop {
             match writes.write(&[0; 4096]) {
                 Ok(count) => assert!(count > 0),
@@ -151,17 +148,17 @@ mod tests {
             }
         };
         assert_eq!(full.kind(), io::ErrorKind::WouldBlock);
-        assert!(!wait_writable(writes.as_raw_fd(), 1).expect("polled"));
+        assert_eq!(wait_ready(&room, 1).expect("polled"), 0);
         reads.set_nonblocking(true).expect("set");
         while reads.read(&mut [0; 4096]).is_ok() {}
-        assert!(wait_writable(writes.as_raw_fd(), -1).expect("polled"));
+        assert_eq!(wait_ready(&room, -1).expect("polled"), 1);
     }
 
     /// The process would end otherwise: it lets the signal do what it does by itself.
     #[test]
     fn a_broken_pipe_is_an_error() {
         let thread = std::thread::spawn(|| {
-            block_broken_pipes();
+            block_write_signals();
             // SAFETY: no other test of this program writes to what is gone.
             let before = unsafe { libc::signal(libc::SIGPIPE, libc::SIG_DFL) };
             let (mut writes, reads) = UnixStream::pair().expect("a pair");

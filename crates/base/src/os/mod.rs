@@ -16,6 +16,7 @@ mod at_end;
 mod fault;
 #[cfg(feature = "faults")]
 pub mod faults;
+mod file;
 mod fork;
 #[cfg(target_os = "linux")]
 mod linux;
@@ -37,11 +38,11 @@ mod windows;
 
 pub use at_end::{at_end, end_work_now};
 pub use fault::{SignalStack, on_fault, write_stderr};
+pub use file::create_regular;
 pub use fork::{at_fork_in_child, process_generation, watch_forks};
 #[cfg(unix)]
 pub use local::{
-    MOST_READABLE, at_exit, block_broken_pipes, connect_at_once, user_id, wait_readable,
-    wait_writable,
+    MOST_READY, Ready, at_exit, block_write_signals, connect_at_once, user_id, wait_ready,
 };
 pub use memory::{Mapping, StackGuard};
 pub use mutex::PlatformMutex;

@@ -1,9 +1,13 @@
-//! The thread that asks: for reports, which need answers of workers, and for traces, which take
-//! locks. It may have to wait for ever, and the server's thread does not wait for it.
+//! The threads that ask: one for reports, which need answers of workers, and one for traces, which
+//! take locks and write files. Each may have to wait for ever, and neither the other nor the
+//! server's thread waits for it.
 //!
-//! The two meet at a desk. Its lock is held for copies only, and never while anything is asked.
+//! An asker and the server meet at a desk. Its lock is held for copies only, and never while
+//! anything is asked.
 
-use super::frame::{begin, error};
+use super::frame::begin;
+#[cfg(feature = "trace")]
+use super::frame::error;
 use super::registry::{Registry, patiently};
 use crate::report::Report;
 use serde::Serialize;
@@ -15,11 +19,19 @@ const HELD: usize = 200;
 /// Room for an answer.
 const ROOM: usize = 1 << 16;
 
+/// The names of the askers' threads, by the number of their desk.
+#[cfg(feature = "trace")]
+pub(super) const ASKERS: [&str; 2] = ["sateen-ask", "sateen-ask-trace"];
+#[cfg(not(feature = "trace"))]
+pub(super) const ASKERS: [&str; 1] = ["sateen-ask"];
+
 /// What is asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Question {
     Report,
+    #[cfg(feature = "trace")]
     TraceStart,
+    #[cfg(feature = "trace")]
     TraceStop(String),
 }
 
@@ -104,6 +116,11 @@ impl Desk {
 }
 
 impl Question {
+    /// The number of the desk for it.
+    pub(super) fn desk(&self) -> usize {
+        usize::from(!matches!(self, Self::Report))
+    }
+
     fn answer(&self, out: &mut Vec<u8>) {
         match self {
             Self::Report => {
@@ -117,6 +134,7 @@ impl Question {
                 _ = serde_json::to_writer(&mut *out, &Reports { runtimes: &reports });
                 out.extend_from_slice(b"}\n");
             }
+            #[cfg(feature = "trace")]
             Self::TraceStart | Self::TraceStop(_) => trace(self, out),
         }
     }
@@ -164,11 +182,6 @@ impl Told {
             held: owners.into_iter().map(held).collect(),
         }
     }
-}
-
-#[cfg(not(feature = "trace"))]
-fn trace(_: &Question, out: &mut Vec<u8>) {
-    error(out, "this program cannot trace: it was built without sateen's feature `trace`");
 }
 
 /// Starts or stops the traces of all runtimes.

@@ -9,13 +9,14 @@
 //! | `server.rs` | the thread that serves the socket |
 //! | `look.rs` | the look at a runtime, without its help |
 //! | `frame.rs` | a look as a line of JSON |
-//! | `asker.rs` | the thread that asks workers, for reports, and starts and stops traces |
+//! | `asker.rs` | the threads that ask workers, for reports, and that start, stop and save traces |
 //!
 //! The server's thread waits for no other thread of the process. It reads atomics, and takes locks
 //! by trying for a while (`patiently`). What it cannot have is left out of the frame, which says
 //! so. It calls no code of the user's, drops nothing that might, and allocates only when there is
 //! more to tell than ever before: a worker may have been stopped anywhere, and with any lock.
-//! Reports need answers of workers. So another thread asks for them, which may wait for ever.
+//! Reports need answers of workers, and traces locks and files. So two other threads ask for them,
+//! each of which may wait for ever.
 //!
 //! Nothing here is called while tasks run: a frame costs the server's thread, and workers nothing
 //! but the cache lines that it reads and some microseconds of the fibers' lock.

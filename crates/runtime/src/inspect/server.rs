@@ -1,12 +1,17 @@
 //! The thread that serves the socket: it answers each line with a line.
+//!
+//! It waits for no client. A round reads what there is to read, and answers one line of each
+//! client. What a client makes no room for is kept until there is room. A question goes to one of
+//! the askers; clients whose questions wait for the same one take turns. Whatever a client waits
+//! for, or keeps others waiting by, has an end of its own (`Client::until`).
 
 use super::VERSION;
-use super::asker::{Desk, Question};
+use super::asker::{ASKERS, Desk, Question};
 use super::frame::{Program, error};
 use super::look::Look;
 use super::place;
 use super::registry::Registry;
-use sateen_base::os::{self, PerProcess};
+use sateen_base::os::{self, PerProcess, Ready};
 use sateen_base::prim::time::{Duration, Instant};
 use sateen_base::prim::{Arc, thread};
 use serde::Deserialize;
@@ -23,17 +28,16 @@ const CLIENTS: usize = 8;
 const LINE: usize = 4096;
 /// Room for a line that is written, made at the start.
 const ROOM: usize = 1 << 20;
-/// How long a reader may take to make room for the answers to what it has sent at once.
-const WRITE_LIMIT: Duration = Duration::from_millis(500);
-/// How long a question may stay without an answer.
-const ANSWER_LIMIT: Duration = Duration::from_secs(3);
-/// How often it is looked whether an answer is there.
-const ANSWER_TICK: Duration = Duration::from_millis(10);
+/// How long a client may take to make room for an answer, and say nothing while another one asks
+/// for its place; how long a question may stay without an answer.
+const LIMIT: Duration = Duration::from_secs(3);
+/// How often it is looked whether an answer is there, or a limit is reached.
+const TICK: Duration = Duration::from_millis(10);
 /// How often workers are looked at, to tell for how long they have run the same.
 const GLANCE: Duration = Duration::from_secs(1);
 /// Wait after an error of the system's that may last.
 const REST: Duration = Duration::from_millis(100);
-/// The stacks of the two threads.
+/// The stacks of the threads.
 const STACK: usize = 1 << 20;
 
 /// Each process removes its own socket at its end.
@@ -54,29 +58,34 @@ fn try_start() -> io::Result<()> {
     let (listener, path) = place::open()?;
     _ = PATH.get(OnceLock::new).set(path);
     os::at_exit(remove);
-    let desk = Arc::new(Desk::new());
-    let asker = Arc::clone(&desk);
     let thread = |name: &str| thread::Builder::new().name(name.to_owned()).stack_size(STACK);
+    let mut desks = Vec::new();
+    for name in ASKERS {
+        let desk = Arc::new(Desk::new());
+        let asker = Arc::clone(&desk);
+        // A trace may not fit the limit of a file's size.
+        let asks = move || {
+            os::block_write_signals();
+            asker.serve();
+        };
+        thread(name).spawn(asks)?;
+        desks.push(Visited { desk, asked: None, next: 0 });
+    }
     let mut server = Server {
         listener,
-        clients: (0..CLIENTS).map(|_| None).collect(),
+        rests: None,
+        clients: (0..CLIENTS).map(|_| Client::new()).collect(),
         program: Program::new(&place::program()),
         look: Look::new(),
         out: Vec::with_capacity(ROOM),
-        desk,
-        asked: None,
+        desks,
         start: Instant::now(),
     };
-    // A client may go while it is written to, and a trace be written into a pipe.
-    let asks = move || {
-        os::block_broken_pipes();
-        asker.serve();
-    };
+    // A client may go while it is written to.
     let serves = move || {
-        os::block_broken_pipes();
+        os::block_write_signals();
         server.serve();
     };
-    thread("sateen-ask").spawn(asks)?;
     thread("sateen-inspect").spawn(serves)?;
     Ok(())
 }
@@ -87,51 +96,88 @@ extern "C" fn remove() {
     }
 }
 
-/// Writes all of `bytes`, and counts off the time for which it waits. False: the connection has
-/// ended, or the time is over.
-fn send(mut stream: &UnixStream, mut bytes: &[u8], left: &mut Duration) -> bool {
-    loop {
-        match stream.write(bytes) {
-            Ok(count) if count == bytes.len() => return true,
-            Ok(count) if count > 0 => bytes = &bytes[count..],
-            Err(error) if error.kind() == ErrorKind::Interrupted => {}
-            Err(error) if error.kind() == ErrorKind::WouldBlock && !left.is_zero() => {
-                let start = Instant::now();
-                let milliseconds = left.as_millis() as i32 + 1;
-                if os::wait_writable(stream.as_raw_fd(), milliseconds).is_err() {
-                    return false;
-                }
-                *left = left.saturating_sub(start.elapsed());
-            }
-            _ => return false,
+/// A place for a connection.
+struct Client {
+    /// None: the place is free.
+    stream: Option<UnixStream>,
+    /// What has been read of its next lines.
+    line: [u8; LINE],
+    len: usize,
+    state: State,
+    /// When the state has lasted long enough: `expire` says what happens then.
+    until: Instant,
+    /// The answer that is being written, and how much of it has been.
+    out: Vec<u8>,
+    written: usize,
+}
+
+/// What a client waits for.
+#[derive(Debug, PartialEq, Eq)]
+enum State {
+    /// For nothing: it is its turn to send a line.
+    Reads,
+    /// For itself: it has to make room for the answer.
+    Writes,
+    /// For its turn at a desk.
+    Asks(Question),
+    /// For the answer of an asker.
+    Asked,
+}
+
+impl Client {
+    fn new() -> Self {
+        let (out, until) = (Vec::with_capacity(ROOM), Instant::now());
+        let state = State::Reads;
+        Self { stream: None, line: [0; LINE], len: 0, state, until, out, written: 0 }
+    }
+
+    fn waits(&mut self, state: State) {
+        (self.state, self.until) = (state, Instant::now() + LIMIT);
+    }
+
+    /// Whether a line of it can be answered, or is too long to be.
+    fn has_line(&self) -> bool {
+        let line = &self.line[..self.len];
+        self.state == State::Reads && (self.len == LINE || line.contains(&b'\n'))
+    }
+
+    /// Takes its question, if it has one for this desk.
+    fn question(&mut self, desk: usize) -> Option<Question> {
+        if !matches!(&self.state, State::Asks(question) if question.desk() == desk) {
+            return None;
+        }
+        match std::mem::replace(&mut self.state, State::Asked) {
+            State::Asks(question) => Some(question),
+            _ => None,
         }
     }
 }
 
-/// A connection, and what has been read of its next line.
-struct Client {
-    stream: UnixStream,
-    line: [u8; LINE],
-    len: usize,
-    /// For the answer to its question, or for its turn to ask.
-    waits: bool,
+/// An asker's desk, and the clients at it.
+struct Visited {
+    desk: Arc<Desk>,
+    asked: Option<Asked>,
+    /// Whose turn it is, if that client asks. If not, it is that of the next one that does.
+    next: usize,
 }
 
-/// A question that waits for an answer, and whose it is.
+/// A question that has no answer yet, and whose it is.
 struct Asked {
-    client: usize,
+    /// None: it does not wait any more.
+    client: Option<usize>,
     until: Instant,
 }
 
 struct Server {
     listener: UnixListener,
-    clients: Vec<Option<Client>>,
+    /// Until when nobody is let in.
+    rests: Option<Instant>,
+    clients: Vec<Client>,
     program: Program,
     look: Look,
-    /// The line that is being written.
+    /// The line that is being made.
     out: Vec<u8>,
-    desk: Arc<Desk>,
-    asked: Option<Asked>,
+    desks: Vec<Visited>,
     start: Instant,
 }
 
@@ -165,8 +211,14 @@ fn command(line: &[u8]) -> Result<Command, Cow<'static, str>> {
         ("hello", _) => Ok(Command::Hello),
         ("frame", _) => Ok(Command::Frame),
         ("report", _) => Ok(Command::Ask(Question::Report)),
+        #[cfg(feature = "trace")]
         ("trace start", _) => Ok(Command::Ask(Question::TraceStart)),
+        #[cfg(feature = "trace")]
         ("trace stop", Some(file)) => Ok(Command::Ask(Question::TraceStop(file.into_owned()))),
+        #[cfg(not(feature = "trace"))]
+        ("trace start", _) | ("trace stop", Some(_)) => {
+            Err("this program cannot trace: it was built without sateen's feature `trace`".into())
+        }
         ("trace stop", None) => Err("`trace stop` needs a `file`".into()),
         (command, _) => {
             let command = command.escape_debug();
@@ -181,9 +233,11 @@ impl Server {
     fn serve(&mut self) {
         let mut glance = Instant::now();
         loop {
-            let limit = if self.asked.is_some() { ANSWER_TICK } else { GLANCE };
-            self.wait(limit);
+            self.wait();
             self.collect();
+            (0..CLIENTS).for_each(|at| self.answer_line(at));
+            self.ask();
+            self.expire();
             if glance.elapsed() >= GLANCE {
                 glance = Instant::now();
                 self.glance();
@@ -191,35 +245,52 @@ impl Server {
         }
     }
 
-    /// Waits for requests, for `limit` at most, and answers them.
-    fn wait(&mut self, limit: Duration) {
-        let mut all = [self.listener.as_raw_fd(); CLIENTS + 1];
-        let mut whose = [CLIENTS; CLIENTS + 1];
-        let mut count = 1;
-        for (at, client) in self.clients.iter().enumerate() {
-            if let Some(client) = client.as_ref().filter(|client| !client.waits) {
-                (all[count], whose[count]) = (client.stream.as_raw_fd(), at);
-                count += 1;
+    /// Waits until there is something to read or room to write, and reads and writes it.
+    fn wait(&mut self) {
+        let now = Instant::now();
+        self.rests = self.rests.filter(|&until| now < until);
+        let listener = if self.rests.is_none() { self.listener.as_raw_fd() } else { -1 };
+        let mut all = [(listener, Ready::Read); CLIENTS + 1];
+        let mut limit = if self.rests.is_none() { GLANCE } else { REST };
+        for (client, (descriptor, ready)) in self.clients.iter().zip(&mut all[1..]) {
+            let Some(stream) = &client.stream else {
+                *descriptor = -1;
+                continue;
+            };
+            *descriptor = stream.as_raw_fd();
+            match client.state {
+                State::Reads if client.has_line() => (*descriptor, limit) = (-1, Duration::ZERO),
+                State::Reads => {}
+                State::Writes => (*ready, limit) = (Ready::Write, limit.min(TICK)),
+                State::Asks(_) | State::Asked => (*descriptor, limit) = (-1, limit.min(TICK)),
             }
         }
-        let Ok(ready) = os::wait_readable(&all[..count], limit.as_millis() as i32) else {
+        let Ok(ready) = os::wait_ready(&all, limit.as_millis() as i32) else {
             return thread::sleep(REST);
         };
-        for (bit, &at) in whose[..count].iter().enumerate() {
-            if ready & 1 << bit == 0 {
-            } else if at == CLIENTS {
-                self.accept();
-            } else if !self.read(at) {
-                self.drop_client(at);
+        for at in (0..CLIENTS).filter(|at| ready & 2 << at != 0) {
+            match self.clients[at].state {
+                State::Writes => self.write(at),
+                _ => self.read(at),
             }
+        }
+        // Those that have just sent something are not silent.
+        if ready & 1 != 0 {
+            self.accept();
         }
     }
 
+    /// Ends a connection. Its answer, if one comes, is for nobody.
     fn drop_client(&mut self, at: usize) {
-        self.clients[at] = None;
-        // Its answer, if one comes, is for nobody.
-        if let Some(asked) = self.asked.as_mut().filter(|asked| asked.client == at) {
-            asked.client = CLIENTS;
+        let client = &mut self.clients[at];
+        (client.stream, client.len, client.state) = (None, 0, State::Reads);
+        self.forget(at);
+    }
+
+    /// The client waits for no answer any more.
+    fn forget(&mut self, at: usize) {
+        for asked in self.desks.iter_mut().filter_map(|desk| desk.asked.as_mut()) {
+            asked.client = asked.client.filter(|&client| client != at);
         }
     }
 
@@ -228,104 +299,172 @@ impl Server {
             Ok((stream, _)) => stream,
             Err(error) if error.kind() == ErrorKind::WouldBlock => return,
             // Without descriptors, say. Others may end their connections.
-            Err(_) => return thread::sleep(REST),
+            Err(_) => return self.rests = Some(Instant::now() + REST),
         };
         // Not everywhere as the listener is.
         if stream.set_nonblocking(true).is_err() {
             return;
         }
-        match self.clients.iter_mut().find(|client| client.is_none()) {
-            Some(place) => *place = Some(Client { stream, line: [0; LINE], len: 0, waits: false }),
-            None => {
-                error(&mut self.out, "8 others are looking at this program already");
-                send(&stream, &self.out, &mut Duration::default());
-            }
-        }
+        let Some(at) = self.place() else {
+            error(&mut self.out, "8 others are looking at this program already");
+            _ = (&stream).write(&self.out);
+            return;
+        };
+        let client = &mut self.clients[at];
+        client.stream = Some(stream);
+        client.waits(State::Reads);
     }
 
-    /// Reads what there is, and answers whole lines. False: the connection has ended.
-    fn read(&mut self, at: usize) -> bool {
-        let Some(client) = &mut self.clients[at] else { return true };
-        match client.stream.read(&mut client.line[client.len..]) {
-            Ok(0) => return false,
+    /// A place for one more, perhaps that of the client that has been silent for longest.
+    fn place(&mut self) -> Option<usize> {
+        let free = self.clients.iter().position(|client| client.stream.is_none());
+        if free.is_some() {
+            return free;
+        }
+        let now = Instant::now();
+        let silent = |&at: &usize| {
+            let client = &self.clients[at];
+            client.state == State::Reads && client.until < now && !client.has_line()
+        };
+        let at = (0..CLIENTS).filter(silent).min_by_key(|&at| self.clients[at].until)?;
+        error(&mut self.out, "this connection was silent for 3 s, and its place was needed");
+        self.say_last(at);
+        Some(at)
+    }
+
+    /// Sends `out`, if there is room for it, and ends the connection.
+    fn say_last(&mut self, at: usize) {
+        if let Some(mut stream) = self.clients[at].stream.as_ref() {
+            _ = stream.write(&self.out);
+        }
+        self.drop_client(at);
+    }
+
+    /// Reads what there is.
+    fn read(&mut self, at: usize) {
+        let client = &mut self.clients[at];
+        let Some(mut stream) = client.stream.as_ref() else { return };
+        match stream.read(&mut client.line[client.len..]) {
+            Ok(0) => self.drop_client(at),
             Ok(count) => client.len += count,
-            Err(error) => {
-                return matches!(error.kind(), ErrorKind::Interrupted | ErrorKind::WouldBlock);
-            }
-        }
-        self.lines(at)
-    }
-
-    /// Answers the whole lines that have been read, up to a question. False: the connection has
-    /// ended.
-    fn lines(&mut self, at: usize) -> bool {
-        let mut left = WRITE_LIMIT;
-        loop {
-            let Some(client) = &mut self.clients[at] else { return true };
-            let Some(end) = client.line[..client.len].iter().position(|&byte| byte == b'\n') else {
-                if client.len == LINE {
-                    error(&mut self.out, "a line has at most 4095 bytes");
-                    send(&client.stream, &self.out, &mut left);
-                    return false;
-                }
-                return true;
-            };
-            let command = command(&client.line[..end]);
-            // One question at a time.
-            client.waits = self.asked.is_some() && matches!(command, Ok(Command::Ask(_)));
-            if client.waits {
-                return true;
-            }
-            client.line.copy_within(end + 1..client.len, 0);
-            client.len -= end + 1;
-            match command {
-                Ok(Command::Hello) => self.program.hello(&mut self.out),
-                Ok(Command::Frame) => {
-                    let time = self.start.elapsed().as_nanos() as u64;
-                    self.program.frame(time, &mut self.look, &mut self.out);
-                }
-                Ok(Command::Ask(question)) => {
-                    if self.desk.ask(question) {
-                        client.waits = true;
-                        let until = Instant::now() + ANSWER_LIMIT;
-                        self.asked = Some(Asked { client: at, until });
-                        return true;
-                    }
-                    error(&mut self.out, "a question before this one has no answer yet");
-                }
-                Err(text) => error(&mut self.out, &text),
-            }
-            if !self.send(at, &mut left) {
-                return false;
-            }
+            Err(error)
+                if matches!(error.kind(), ErrorKind::Interrupted | ErrorKind::WouldBlock) => {}
+            Err(_) => self.drop_client(at),
         }
     }
 
-    /// Sends `out`, as [`send`].
-    fn send(&mut self, at: usize, left: &mut Duration) -> bool {
-        let Some(client) = &mut self.clients[at] else { return true };
-        send(&client.stream, &self.out, left)
+    /// Answers the first line that has been read, if it is whole. So each client has one answer a
+    /// round.
+    fn answer_line(&mut self, at: usize) {
+        let client = &mut self.clients[at];
+        if !client.has_line() {
+            return;
+        }
+        let Some(end) = client.line[..client.len].iter().position(|&byte| byte == b'\n') else {
+            error(&mut self.out, "a line has at most 4095 bytes");
+            return self.say_last(at);
+        };
+        let command = command(&client.line[..end]);
+        client.line.copy_within(end + 1..client.len, 0);
+        client.len -= end + 1;
+        match command {
+            Ok(Command::Hello) => self.program.hello(&mut self.out),
+            Ok(Command::Frame) => {
+                let time = self.start.elapsed().as_nanos() as u64;
+                self.program.frame(time, &mut self.look, &mut self.out);
+            }
+            Ok(Command::Ask(question)) => {
+                return client.waits(State::Asks(question));
+            }
+            Err(text) => error(&mut self.out, &text),
+        }
+        self.reply(at);
     }
 
-    /// Passes on the answer to a question, if it is there or overdue, and goes on with the lines
-    /// that have waited for that.
+    /// Begins to write `out` as the client's answer.
+    fn reply(&mut self, at: usize) {
+        let client = &mut self.clients[at];
+        std::mem::swap(&mut self.out, &mut client.out);
+        client.written = 0;
+        client.waits(State::Writes);
+        self.write(at);
+    }
+
+    /// Writes what there is room for of the client's answer.
+    fn write(&mut self, at: usize) {
+        let client = &mut self.clients[at];
+        let Some(mut stream) = client.stream.as_ref() else { return };
+        while client.written < client.out.len() {
+            match stream.write(&client.out[client.written..]) {
+                Ok(count) if count > 0 => client.written += count,
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return,
+                _ => return self.drop_client(at),
+            }
+        }
+        client.waits(State::Reads);
+        // The one that has grown is for what is made next: it need not grow again.
+        if client.out.capacity() > self.out.capacity() {
+            std::mem::swap(&mut self.out, &mut client.out);
+        }
+    }
+
+    /// Passes on the answers to questions.
     fn collect(&mut self) {
-        let Some(asked) = &self.asked else { return };
-        let at = asked.client;
-        if !self.desk.collect(&mut self.out) {
-            if Instant::now() < asked.until {
-                return;
+        for desk in 0..self.desks.len() {
+            let visited = &mut self.desks[desk];
+            let Some(asked) = &visited.asked else { continue };
+            let client = asked.client;
+            if visited.desk.collect(&mut self.out) {
+                visited.asked = None;
+                client.into_iter().for_each(|at| self.reply(at));
+            } else if asked.until < Instant::now() {
+                // Its client has been told. Others are told at once, as long as it is so.
+                visited.asked = None;
             }
-            error(&mut self.out, "the workers and their locks have given no answer for 3 s");
         }
-        self.asked = None;
-        if at < CLIENTS && !self.send(at, &mut { WRITE_LIMIT }) {
-            self.drop_client(at);
+    }
+
+    /// Puts questions on the desks that are free.
+    fn ask(&mut self) {
+        for desk in 0..self.desks.len() {
+            while self.desks[desk].asked.is_none() {
+                let Visited { desk: at_desk, asked, next } = &mut self.desks[desk];
+                let mut turns = (0..CLIENTS).map(|turn| (*next + turn) % CLIENTS);
+                let question = |at: usize| Some((at, self.clients[at].question(desk)?));
+                let Some((at, question)) = turns.find_map(question) else { break };
+                *next = at + 1;
+                if at_desk.ask(question) {
+                    let until = Instant::now() + LIMIT;
+                    *asked = Some(Asked { client: Some(at), until });
+                } else {
+                    error(&mut self.out, "a question before this one has no answer yet");
+                    self.reply(at);
+                }
+            }
         }
+    }
+
+    /// Ends what has lasted long enough.
+    fn expire(&mut self) {
+        let now = Instant::now();
         for at in 0..CLIENTS {
-            let waited = self.clients[at].as_mut().is_some_and(|it| std::mem::take(&mut it.waits));
-            if waited && !self.lines(at) {
-                self.drop_client(at);
+            let client = &self.clients[at];
+            if client.stream.is_none() || now <= client.until {
+                continue;
+            }
+            match client.state {
+                // It may stay, as long as there are other places.
+                State::Reads => {}
+                State::Writes => self.drop_client(at),
+                State::Asks(_) | State::Asked => {
+                    self.forget(at);
+                    error(
+                        &mut self.out,
+                        "the workers and their locks have given no answer for 3 s",
+                    );
+                    self.reply(at);
+                }
             }
         }
     }

@@ -60,9 +60,9 @@ impl Builder {
     /// `docs/inspect.md` in the repository has the protocol.
     ///
     /// # Cost
-    /// Two threads that sleep; one wakes up each second. A look takes it some microseconds, and a
-    /// tenth of one for each live fiber. Workers pay nothing, but for a report, which interrupts
-    /// each of them between two tasks.
+    /// Two threads that sleep, or three with the feature `trace`; one wakes up each second. A look
+    /// takes it some microseconds, and a tenth of one for each live fiber. Workers pay nothing, but
+    /// for a report, which interrupts each of them between two tasks.
     ///
     /// ```
     /// let runtime = sateen::Runtime::builder().workers(1).inspect(false).build()?;

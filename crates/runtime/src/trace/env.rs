@@ -10,7 +10,6 @@ use super::state::{State, Taken};
 use sateen_base::os;
 use sateen_base::prim::time::{Duration, Instant};
 use sateen_base::prim::{Arc, thread};
-use std::fs::File;
 use std::path::PathBuf;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
@@ -63,7 +62,7 @@ fn ask() -> Option<Asked> {
             path.display()
         ));
     };
-    File::create(&path).map_err(complain).ok()?;
+    os::create_regular(&path).map_err(complain).ok()?;
     os::at_end(save_all).map_err(complain).ok()?;
     // A thread that panics cannot change the hook: it is too late for this panic.
     if !thread::panicking() {

@@ -6,8 +6,8 @@ use crate::current_thread::CurrentThread;
 use crate::runtime::Runtime;
 use crate::shared::Shared;
 use crate::worker::Worker;
+use sateen_base::os;
 use std::fmt;
-use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
@@ -104,7 +104,9 @@ impl Trace<'_> {
     /// run on meanwhile. Without a start the file has no events.
     ///
     /// # Errors
-    /// [`TraceError`], which names the file. What was written of it stays.
+    /// [`TraceError`], which names the file. What was written of it stays. What is there already
+    /// must be a regular file: a pipe or a device could keep the caller. [`Trace::write_to`] writes
+    /// to those.
     ///
     /// ```
     /// let runtime = sateen::Runtime::builder().workers(1).build()?;
@@ -139,7 +141,7 @@ impl Trace<'_> {
 /// Writes the traces into one file.
 pub(crate) fn save(all: &[Taken], path: &Path) -> Result<TraceSummary, TraceError> {
     let write = || {
-        let file = File::create(path)?;
+        let file = os::create_regular(path)?;
         convert(all, Moment::now(), BufWriter::with_capacity(1 << 16, file))
     };
     write().map_err(|source| TraceError { path: path.to_owned(), source })

@@ -51,6 +51,10 @@ impl Asker {
         Self { stream, rest: Vec::with_capacity(1 << 20) }
     }
 
+    pub(crate) fn into_stream(self) -> UnixStream {
+        self.stream
+    }
+
     pub(crate) fn raw(&mut self) -> &mut UnixStream {
         &mut self.stream
     }

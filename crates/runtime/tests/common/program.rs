@@ -53,11 +53,15 @@ pub(crate) fn start(what: &str, folder: &Path, inspect: &str) -> Program {
 }
 
 pub(crate) fn start_with(folder: &Path, inspect: &str, what: &str, stderr: Stdio) -> Program {
+    Program(command(folder, inspect, what, stderr).spawn().expect("the child starts"))
+}
+
+pub(crate) fn command(folder: &Path, inspect: &str, what: &str, stderr: Stdio) -> Command {
     let mut command = Command::new(std::env::current_exe().expect("this test has a path"));
     command.args(["--exact", "the_child", "--nocapture", "--test-threads=1"]);
     command.env(CHILD, what).env("SATEEN_INSPECT", inspect).env("XDG_RUNTIME_DIR", folder);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(stderr);
-    Program(command.spawn().expect("the child starts"))
+    command
 }
 
 impl Program {
