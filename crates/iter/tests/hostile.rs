@@ -5,9 +5,10 @@ mod common;
 
 use common::{Census, everywhere, panics_with};
 use sateen::iter::plumbing::{
-    Consumer, Producer, ProducerCallback, UnindexedConsumer, bridge, bridge_unindexed,
+    Consumer, Folder, Producer, ProducerCallback, Reducer, UnindexedConsumer, bridge,
+    bridge_unindexed,
 };
-use sateen::iter::repeat_n;
+use sateen::iter::{Either, repeat_n};
 use sateen::prelude::*;
 use sateen::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
@@ -302,5 +303,116 @@ fn searches_end_early() {
         assert_eq!((0..u64::MAX).into_par_iter().find_first(count), Some(5));
         let stop = |n| if n == 5 { None } else { Some(()) };
         assert_eq!((0..1u64 << 40).into_par_iter().try_for_each(stop), None);
+    });
+}
+
+/// A collection whose consumer cannot be split, and takes nothing in.
+#[derive(Default)]
+struct Rock;
+
+impl ParallelExtend<usize> for Rock {
+    fn par_extend<I: IntoParallelIterator<Item = usize>>(&mut self, items: I) {
+        items.into_par_iter().drive_unindexed(Rock);
+    }
+}
+
+impl Consumer<usize> for Rock {
+    type Folder = Rock;
+    type Reducer = Rock;
+    type Result = ();
+
+    fn split_at(self, _index: usize) -> (Self, Self, Self) {
+        panic!("a rock is not split")
+    }
+
+    fn into_folder(self) -> Rock {
+        Rock
+    }
+
+    fn full(&self) -> bool {
+        false
+    }
+}
+
+impl UnindexedConsumer<usize> for Rock {
+    fn split_off_left(&self) -> Self {
+        Rock
+    }
+
+    fn to_reducer(&self) -> Rock {
+        Rock
+    }
+}
+
+impl Folder<usize> for Rock {
+    type Result = ();
+
+    fn consume(self, _item: usize) -> Self {
+        Rock
+    }
+
+    fn complete(self) {}
+
+    fn full(&self) -> bool {
+        false
+    }
+}
+
+impl Reducer<()> for Rock {
+    fn reduce(self, (): (), (): ()) {}
+}
+
+/// What an [`Obstinate`] source does with a consumer that has panicked.
+#[derive(Clone, Copy, Debug)]
+enum Again {
+    Fold,
+    Split,
+    Reduce,
+    SplitOff,
+    AskWhetherFull,
+}
+
+/// Catches a panic of its consumer, and uses the consumer again.
+struct Obstinate(Again);
+
+impl ParallelIterator for Obstinate {
+    type Item = Either<usize, usize>;
+
+    fn drive_unindexed<C: UnindexedConsumer<Self::Item>>(self, mut consumer: C) -> C::Result {
+        let mut folder = consumer.split_off_left().into_folder();
+        let extended = std::panic::AssertUnwindSafe(|| consumer.extend_folder(&mut folder, 1));
+        panics_with("a rock is not split", extended);
+        match self.0 {
+            Again::Fold => consumer.into_folder().complete(),
+            Again::Split => {
+                let (left, right, reducer) = consumer.split_at(1);
+                reducer.reduce(left.into_folder().complete(), right.into_folder().complete())
+            }
+            Again::Reduce => {
+                let reducer = consumer.to_reducer();
+                reducer.reduce(folder.complete(), consumer.into_folder().complete())
+            }
+            Again::SplitOff => consumer.split_off_left().into_folder().complete(),
+            Again::AskWhetherFull => {
+                assert!(!consumer.full());
+                folder.complete()
+            }
+        }
+    }
+}
+
+/// An adapter may catch the panic of a consumer and use it again: that panics too, and the process
+/// goes on.
+#[test]
+fn a_consumer_that_panicked_is_used_again() {
+    everywhere(|| {
+        for again in [Again::Fold, Again::Split, Again::Reduce, Again::SplitOff] {
+            panics_with("a panic was caught, and what it left was used again", || {
+                Obstinate(again).partition_map::<Vec<_>, Rock, _, _, _>(|item| item)
+            });
+        }
+        let (left, Rock) = Obstinate(Again::AskWhetherFull)
+            .partition_map::<Vec<usize>, Rock, _, _, _>(|item| item);
+        assert!(left.is_empty());
     });
 }

@@ -1,8 +1,8 @@
 //! Sources that know their length: pieces in chunks, one half on offer.
 
+use super::broken;
 use crate::iter::IndexedParallelIterator;
 use crate::iter::plumbing::{Consumer, Folder, Producer, ProducerCallback, Reducer};
-use sateen_base::abort_with;
 use sateen_base::unwind::Held;
 use sateen_runtime::iter::{Lazy, Piece};
 use std::marker::PhantomData;
@@ -198,7 +198,7 @@ impl<Item, C: Consumer<Item>> State<Item, C> {
         let result = match self.done.take() {
             None => result,
             Some(Done { result: left, seam: Some(seam) }) => seam.reduce(left.release(), result),
-            Some(Done { seam: None, .. }) => abort_with("results without a reducer"),
+            Some(Done { seam: None, .. }) => broken("results without a reducer"),
         };
         self.done = Some(Done { result: Held::new(result), seam });
     }
@@ -339,7 +339,7 @@ impl<P: Producer, C: Consumer<P::Item>> Piece for Part<P, C> {
                 drop(seam);
                 result.release()
             }
-            None => abort_with("a part without a result"),
+            None => broken("a part without a result"),
         }
     }
 }

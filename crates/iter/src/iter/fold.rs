@@ -3,7 +3,7 @@
 use super::ParallelIterator;
 use super::plumbing::{Consumer, Folder, UnindexedConsumer};
 use super::seed::{Init, Seed, With};
-use sateen_base::abort_with;
+use crate::driver::broken;
 use sateen_base::unwind::{Held, Replaced};
 use std::fmt;
 
@@ -166,7 +166,7 @@ where
         wanted.for_each(|item| state.by(|state| fold_op(state, item)));
         match state.release() {
             Some(state) => Self { base, state: Held::new(state), fold_op },
-            None => abort_with("a fold without a state"),
+            None => broken("a fold without a state"),
         }
     }
 

@@ -11,7 +11,7 @@
 use super::collect::{Items, Joined, Places, Written, append, collect_unknown};
 use super::plumbing::{Consumer, Folder, Reducer, UnindexedConsumer};
 use super::{IntoParallelIterator, IntoParallelRefMutIterator, ParallelIterator};
-use sateen_base::abort_with;
+use crate::driver::broken;
 use sateen_base::unwind::Held;
 
 /// What an item becomes.
@@ -257,7 +257,7 @@ where
         });
         match results.reduce(|left, right| Joined.reduce(left, right)) {
             Some(results) => results,
-            None => abort_with("a scan without a piece"),
+            None => broken("a scan without a piece"),
         }
     });
 

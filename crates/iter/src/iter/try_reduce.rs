@@ -5,6 +5,7 @@ use super::end::{End, Ended};
 use super::flag::Flag;
 use super::plumbing::Folder;
 use super::private::Try;
+use crate::driver::broken;
 use sateen_base::unwind::Held;
 use std::ops::ControlFlow::{self, Break, Continue};
 
@@ -36,7 +37,7 @@ where
     match reduced {
         Some(item) => item,
         // Every piece begins with an identity.
-        None => sateen_base::abort_with("a piece without its identity"),
+        None => broken("a piece without its identity"),
     }
 }
 

@@ -1,8 +1,8 @@
 //! A consumer that gives items to two others.
 
+use crate::driver::broken;
 use crate::iter::Either;
 use crate::iter::plumbing::{Consumer, Folder, Reducer, UnindexedConsumer};
-use sateen_base::abort_with;
 use sateen_base::unwind::Held;
 
 /// Which folder gets which part of an item.
@@ -80,7 +80,7 @@ impl<T: Send, P: Fn(&T) -> bool + Sync> Deal<T> for Wanted<'_, P> {
 /// Two consumers of the same pieces.
 pub(super) struct Dealt<A, B, D> {
     left: A,
-    /// There except while it is split.
+    /// There except while it is split; gone for good if that panics.
     right: Option<B>,
     deal: D,
 }
@@ -95,7 +95,7 @@ impl<A, B, D> Dealt<A, B, D> {
     fn into_right(right: Option<B>) -> B {
         match right {
             Some(right) => right,
-            None => abort_with("a consumer that panicked is used again"),
+            None => broken("a consumer without its half"),
         }
     }
 }
@@ -158,7 +158,7 @@ where
     fn to_reducer(&self) -> Self::Reducer {
         match &self.right {
             Some(right) => Both(self.left.to_reducer(), right.to_reducer()),
-            None => abort_with("a consumer that panicked is used again"),
+            None => broken("a consumer without its half"),
         }
     }
 }
