@@ -5,19 +5,22 @@ mod found;
 use crate::blocking;
 use crate::build_error::BuildError;
 use crate::cells::Cells;
+use crate::context::call_off_fiber;
 use crate::current_thread::CurrentThread;
 use crate::forked;
 use crate::hooks::Hooks;
 use crate::inspect::{self, Listed};
 use crate::overflow;
 use crate::own_thread::{THREAD_OVERHEAD, Threads};
-use crate::policy::{self, Scheduling, call_user};
+use crate::policy::{self, Scheduling};
 use crate::report::Watch;
 use crate::resident::Resident;
 use crate::runtime::Runtime;
 use crate::shared::{Setup, Shared};
 use crate::sleepers::Alarm;
-use crate::stack::{BEYOND, DEFAULT_STACK, PooledStacks, StackAllocator, StackSize, Stacks};
+use crate::stack::{
+    BEYOND, DEFAULT_STACK, PooledStacks, StackAllocator, StackSize, Stacks, UserStacks,
+};
 use crate::substitutes::{Names, Substitutes, default_name};
 use crate::unwind::Held;
 use crate::worker_thread::{WorkerThread, start_thread};
@@ -247,7 +250,7 @@ impl Builder {
 
     /// Where stacks come from. Default: [`PooledStacks::new`].
     pub fn stack_allocator(mut self, stacks: impl StackAllocator + 'static) -> Self {
-        self.stacks = Held::new(Box::new(stacks));
+        self.stacks = Held::new(Box::new(UserStacks::new(stacks)));
         self
     }
 
@@ -402,7 +405,7 @@ impl Builder {
     /// them.
     ///
     /// `arrival` is called on any thread, perhaps more often than needed. A wait in it blocks that
-    /// thread; a panic in it ends the process.
+    /// thread. A panic in it goes no further than the panic hook.
     pub fn on_arrival(mut self, arrival: impl Fn() + Send + Sync + 'static) -> Self {
         self.on_arrival = Some(Held::new(Box::new(arrival)));
         self
@@ -422,7 +425,7 @@ impl Builder {
         let (policies, _) = policy::for_workers(policy::round_robin().0, 1);
         let workers = Cells::new(policies, 0, None);
         let alarm = self.on_arrival.map(|arrival| {
-            let call = move |_: usize| call_user("an arrival callback panicked", &**arrival);
+            let call = move |_: usize| call_off_fiber(&**arrival);
             Box::new(call) as Alarm
         });
         let setup = Setup {

@@ -15,8 +15,10 @@
 use crate::fiber::Fiber;
 use crate::join_stack::JoinStack;
 use crate::shared::Shared;
+use crate::unwind::run_and_discard;
 use crate::worker::{OUTSIDE, Owner};
 use sateen_base::prim::{AtomicU32, Ordering};
+use sateen_sync::park;
 use std::cell::Cell;
 
 static OUTSIDE_REQUESTS: AtomicU32 = AtomicU32::new(OUTSIDE);
@@ -239,6 +241,25 @@ pub(crate) fn without_limit<R>(f: impl FnOnce() -> R) -> R {
     let _restore = Restore(this_fiber());
     with(|c| c.limit.set(0));
     f()
+}
+
+/// Calls user code on no fiber, where it finds nothing of the runtime half done: its waits block the
+/// thread, and nested work runs by plain calls. `f` must not unwind.
+pub(crate) fn off_fiber<R>(f: impl FnOnce() -> R) -> R {
+    let fiber = with(Context::leave_fiber);
+    // SAFETY: here and below, no wait of the caller is in progress whose waker it has not taken
+    // yet, and `f` returns.
+    let before = unsafe { park::install(None) };
+    let result = run_inline(f);
+    // SAFETY: as above.
+    unsafe { park::install(before) };
+    with(|c| c.return_to(fiber));
+    result
+}
+
+/// As [`off_fiber`]. The panic hook has reported a panic of `f`, which goes no further.
+pub(crate) fn call_off_fiber(f: impl FnOnce()) {
+    off_fiber(|| run_and_discard(f));
 }
 
 /// Runs `f` with nested `join`, `scope` and so on as plain calls.

@@ -45,15 +45,7 @@ impl Fresh {
         if caller.keeps_thread() {
             return None;
         }
-        // As from a root: what an allocator of the user's making nests runs inline.
-        let (left, mut fiber) = (context::with(context::Context::leave_fiber), None);
-        root::call_off_fiber(|| {
-            let guard = AbortGuard::new("a panic in an allocator of stacks");
-            fiber = root::fresh_fiber(worker, run_call);
-            guard.disarm();
-        });
-        context::with(|c| c.return_to(left));
-        fiber.map(Self)
+        root::fresh_fiber(worker, run_call).map(Self)
     }
 
     /// For a loop of the caller, if that has little room.

@@ -6,7 +6,7 @@
 //! goes on with another fiber, if need be a fresh one, which starts the scheduling loop from its
 //! beginning.
 
-use crate::context;
+use crate::context::{self, call_off_fiber};
 use crate::entry::{Entry, Work};
 use crate::fiber::{Fiber, Suspend, Switched};
 use crate::hooks::Hook;
@@ -19,7 +19,6 @@ use crate::starve::starve;
 use crate::switch::Main;
 use crate::task::{self, FutureHead, Header, JoinError};
 use crate::trace;
-use crate::unwind::run_and_discard;
 use crate::worker::{After, Owner, Pop};
 use sateen_base::AbortGuard;
 use sateen_base::os::ThreadClock;
@@ -68,16 +67,6 @@ pub(crate) fn worker_main(shared: Arc<Shared>, index: usize, own: Option<OwnStac
 /// Whether the calling thread is some runtime's worker.
 pub(crate) fn is_worker_thread() -> bool {
     context::thread_owner().is_some()
-}
-
-/// Calls user code on a worker's thread but on no fiber: its waits block the thread, and nested
-/// work runs by plain calls. The panic hook has reported its panic, which goes no further.
-pub(crate) fn call_off_fiber(f: impl FnOnce()) {
-    // SAFETY: here and below, the root waits for nothing, and `f` returns.
-    let before = unsafe { sateen_sync::park::install(None) };
-    run_and_discard(|| context::run_inline(f));
-    // SAFETY: as above.
-    unsafe { sateen_sync::park::install(before) };
 }
 
 fn call_hook(hook: Option<&Hook>, index: usize) {

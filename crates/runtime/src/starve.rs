@@ -5,10 +5,11 @@
 //! beyond the limit, and spawned tasks fail. Protocol and proof: `README.md`, "Out of stacks".
 
 use crate::aside::WorkKind;
+use crate::context::call_off_fiber;
 use crate::entry::{Entry, Work};
 use crate::forked;
 use crate::metrics::Doing;
-use crate::root::{base_fiber, call_off_fiber, extra_fiber};
+use crate::root::{base_fiber, extra_fiber};
 use crate::shared::Shared;
 use crate::stall::{Rest, State};
 use crate::task::{self, Header, JoinError};

@@ -74,6 +74,17 @@ fn arrivals_may_use_the_token() {
     assert!(matches!(local.run_until(future), Err(JoinError::Cancelled)));
 }
 
+/// The thread that has handed work in goes on.
+#[test]
+fn an_arrival_may_panic() {
+    let _watchdog = Watchdog::new("an arrival that panics");
+    let local = Runtime::builder().on_arrival(|| panic!("the arrival's")).current_thread();
+    let local = local.expect("a runtime");
+    let spawner = local.spawner();
+    let task = std::thread::spawn(move || spawner.spawn(|| 1)).join().expect("spawned");
+    assert_eq!(local.run_until(task).expect("ran"), 1);
+}
+
 /// Panics when it is woken.
 struct Panics;
 impl Wake for Panics {

@@ -16,10 +16,6 @@ use crate::unwind::Held;
 use sateen_base::AbortGuard;
 use sateen_base::prim::Arc;
 use sateen_base::prim::time::Instant;
-use sateen_sync::park;
-
-/// What the process says that a panic ends.
-const PANICKED: &str = "a scheduling policy panicked";
 
 pub(crate) struct Custom {
     policy: Held<Arc<dyn Policy>>,
@@ -33,7 +29,7 @@ impl Custom {
     }
 
     fn call<R>(&self, f: impl FnOnce(&dyn Policy) -> R) -> R {
-        call_user(PANICKED, || f(&**self.policy))
+        call_policy(|| f(&**self.policy))
     }
 
     pub(super) fn awakened(&self, entry: Entry) {
@@ -70,21 +66,14 @@ impl Custom {
 /// Wakes workers whose policies sleep in a way of their own.
 pub(super) fn alarm<'a>(policies: impl Iterator<Item = &'a Custom>) -> Alarm {
     let policies: Vec<_> = policies.map(|custom| Held::new(Arc::clone(&*custom.policy))).collect();
-    Box::new(move |index| call_user(PANICKED, || policies[index].notify()))
+    Box::new(move |index| call_policy(|| policies[index].notify()))
 }
 
-/// Calls user code that must not panic, with nothing of the runtime in reach that it could find
-/// half done.
-pub(crate) fn call_user<R>(panicked: &'static str, f: impl FnOnce() -> R) -> R {
-    let guard = AbortGuard::new(panicked);
-    let fiber = context::with(context::Context::leave_fiber);
-    // SAFETY: here and below, no wait of the caller is in progress whose waker it has not taken
-    // yet, and `f` returns.
-    let before = unsafe { park::install(None) };
-    let result = context::run_inline(f);
-    // SAFETY: as above.
-    unsafe { park::install(before) };
-    context::with(|c| c.return_to(fiber));
+/// Calls a policy. What it keeps would be lost in an unwinding, and those who wait for that would
+/// hang.
+fn call_policy<R>(f: impl FnOnce() -> R) -> R {
+    let guard = AbortGuard::new("a scheduling policy panicked");
+    let result = context::off_fiber(f);
     guard.disarm();
     result
 }

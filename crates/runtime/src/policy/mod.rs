@@ -25,7 +25,7 @@ use crate::sleepers::{Alarm, Sleepers};
 use crate::task::{self, PropertyListener, TaskId};
 use crate::unwind::Held;
 use changes::Changes;
-pub(crate) use custom::{Custom, call_user};
+pub(crate) use custom::Custom;
 #[cfg(feature = "study")]
 use lock_api::RawMutex;
 #[cfg(feature = "study")]

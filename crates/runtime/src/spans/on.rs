@@ -9,8 +9,7 @@
 //! The subscriber is user code. It is called while no wait is in progress and no lock is held, with
 //! no fiber of the runtime in reach, so its waits block the thread. Its panics go nowhere.
 
-use crate::context;
-use crate::root::call_off_fiber;
+use crate::context::call_off_fiber as call;
 use crate::task::Header;
 use sateen_base::prim::UnsafeCell;
 use std::marker::PhantomData;
@@ -43,13 +42,6 @@ impl OfTask {
 #[inline]
 fn is_used() -> bool {
     dispatcher::has_been_set()
-}
-
-/// Calls a subscriber; see the [module's documentation](self).
-fn call(f: impl FnOnce()) {
-    let left = context::with(context::Context::leave_fiber);
-    call_off_fiber(f);
-    context::with(|c| c.return_to(left));
 }
 
 /// The caller has claimed `task` and is about to run or to poll it: it gets its span, once.

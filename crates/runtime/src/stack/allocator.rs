@@ -1,5 +1,7 @@
 //! Where stacks come from: the interface.
 
+use crate::context::call_off_fiber;
+use crate::unwind::DiscardOnDrop;
 use std::io;
 use std::ptr::NonNull;
 
@@ -54,8 +56,9 @@ impl Stack {
 /// An allocator of stacks; see [`Builder::stack_allocator`](crate::Builder::stack_allocator).
 ///
 /// Several workers may call it at once, on their own thread stacks, or on a task's stack that has
-/// some 60 KiB left. It must not block for long, call the runtime, or panic (a panic ends the
-/// process).
+/// some 60 KiB left. It is no task: a wait blocks the worker's thread, nested work runs by plain
+/// calls, and a wait for other work of the runtime may last for ever. A panic counts as an error of
+/// [`allocate`](Self::allocate), and is otherwise discarded.
 ///
 /// # Examples
 ///
@@ -127,5 +130,52 @@ pub trait StackAllocator: Send + Sync {
     /// that do not end. Fibers that still run may ask for more.
     fn close(&self) {
         self.trim();
+    }
+}
+
+/// An allocator of the user's making.
+pub(crate) struct UserStacks<A>(DiscardOnDrop<A>);
+
+impl<A: StackAllocator> UserStacks<A> {
+    pub(crate) fn new(allocator: A) -> Self {
+        Self(DiscardOnDrop::new(allocator))
+    }
+
+    /// Calls the allocator; none if it panics.
+    fn call<R>(&self, f: impl FnOnce(&A) -> R) -> Option<R> {
+        let mut result = None;
+        call_off_fiber(|| result = Some(f(&self.0)));
+        result
+    }
+}
+
+fn panicked() -> io::Result<Stack> {
+    Err(io::Error::other("the stack allocator panicked"))
+}
+
+impl<A: StackAllocator> StackAllocator for UserStacks<A> {
+    fn allocate(&self, size: usize) -> io::Result<Stack> {
+        self.call(|stacks| stacks.allocate(size)).unwrap_or_else(panicked)
+    }
+
+    fn allocate_last(&self, size: usize) -> io::Result<Stack> {
+        self.call(|stacks| stacks.allocate_last(size)).unwrap_or_else(panicked)
+    }
+
+    unsafe fn deallocate(&self, stack: Stack) {
+        // SAFETY: passed on to the caller.
+        self.call(|stacks| unsafe { stacks.deallocate(stack) });
+    }
+
+    fn has_spare(&self) -> bool {
+        self.call(A::has_spare).unwrap_or(false)
+    }
+
+    fn trim(&self) {
+        self.call(A::trim);
+    }
+
+    fn close(&self) {
+        self.call(A::close);
     }
 }

@@ -17,6 +17,7 @@ mod fixed;
 mod high_water;
 mod pooled;
 
+pub(crate) use allocator::UserStacks;
 pub use allocator::{Stack, StackAllocator};
 #[cfg(feature = "study")]
 pub use fixed::FixedStacks;

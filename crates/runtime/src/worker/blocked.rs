@@ -1,10 +1,10 @@
 //! Waits that keep the worker's thread: [`no_suspend`](crate::no_suspend).
 
 use super::Owner;
+use crate::context;
 use crate::fiber::Fiber;
 use crate::forked;
 use crate::metrics::Doing;
-use crate::root;
 use crate::trace;
 use sateen_base::prim::time::{Duration, Instant};
 use sateen_sync::park::ThreadParker;
@@ -55,7 +55,7 @@ impl Owner {
         if shared.is_strict() {
             self.set_asleep(true);
             // The fiber is parked, so what this calls of the user's must not wait on it.
-            root::call_off_fiber(|| self.answer_surveys());
+            context::call_off_fiber(|| self.answer_surveys());
         }
         // The second call finds that the workers have been asked.
         while watch.is_some_and(|watch| watch.rests(shared)) {}
