@@ -23,6 +23,9 @@ use std::cell::Cell;
 
 static OUTSIDE_REQUESTS: AtomicU32 = AtomicU32::new(OUTSIDE);
 
+/// Far more than calls can nest.
+const OFF_FIBER: u64 = 1 << 32;
+
 /// Per-thread words. All pointers are null outside a runtime.
 pub(crate) struct Context {
     requests: Cell<*const AtomicU32>,
@@ -36,15 +39,16 @@ pub(crate) struct Context {
     thread: Cell<*const Owner>,
     /// The runtime whose end waits for what this thread does; null for none. Only compared.
     member_of: Cell<*const Shared>,
-    /// How many calls deep the thread runs work itself because its runtime is shut down.
-    inline: Cell<u32>,
+    /// How many calls deep the thread runs work itself: 1 for each because its runtime is shut
+    /// down, [`OFF_FIBER`] for each because it runs code that is no task's.
+    inline: Cell<u64>,
 }
 
 /// What a thread was before it became a worker for a while.
 pub(crate) struct Saved {
     running: (*const Owner, *const Fiber),
     thread: *const Owner,
-    inline: u32,
+    inline: u64,
 }
 
 /// The fiber that a thread ran before it left it for a while, and its worker.
@@ -227,6 +231,11 @@ impl Context {
     pub(crate) fn is_inline(&self) -> bool {
         self.inline.get() != 0
     }
+
+    /// Whether the thread is in [`off_fiber`].
+    pub(crate) fn is_off_fiber(&self) -> bool {
+        self.inline.get() >= OFF_FIBER
+    }
 }
 
 /// Runs `f` on the calling fiber, with nested work where it is for as long as the fiber is not
@@ -250,7 +259,7 @@ pub(crate) fn off_fiber<R>(f: impl FnOnce() -> R) -> R {
     // SAFETY: here and below, no wait of the caller is in progress whose waker it has not taken
     // yet, and `f` returns.
     let before = unsafe { park::install(None) };
-    let result = run_inline(f);
+    let result = inline_by(OFF_FIBER, f);
     // SAFETY: as above.
     unsafe { park::install(before) };
     with(|c| c.return_to(fiber));
@@ -264,13 +273,17 @@ pub(crate) fn call_off_fiber(f: impl FnOnce()) {
 
 /// Runs `f` with nested `join`, `scope` and so on as plain calls.
 pub(crate) fn run_inline<R>(f: impl FnOnce() -> R) -> R {
-    struct Leave;
+    inline_by(1, f)
+}
+
+fn inline_by<R>(calls: u64, f: impl FnOnce() -> R) -> R {
+    struct Leave(u64);
     impl Drop for Leave {
         fn drop(&mut self) {
-            with(|c| c.inline.set(c.inline.get() - 1));
+            with(|c| c.inline.set(c.inline.get() - self.0));
         }
     }
-    with(|c| c.inline.set(c.inline.get() + 1));
-    let _leave = Leave;
+    with(|c| c.inline.set(c.inline.get() + calls));
+    let _leave = Leave(calls);
     f()
 }

@@ -239,8 +239,11 @@ fn a_worker_that_never_comes_refuses_what_was_placed_on_it() {
     let future = rt.spawn_async_with(Spawn::new().on_worker(1), async {});
     assert!(!task.is_finished() && !future.is_finished());
     *kept.lock().expect("no panic") = None;
-    assert!(matches!(task.join(), Err(JoinError::NoWorker { worker: 1, workers: 2 })));
-    assert!(matches!(future.join(), Err(JoinError::NoWorker { worker: 1, workers: 2 })));
+    for error in [task.join(), future.join()].map(|result| result.expect_err("no thread")) {
+        assert!(matches!(error, JoinError::NoWorker { worker: 1, workers: 2 }));
+        let text = "worker 1 has no thread: its `WorkerThread` was dropped";
+        assert_eq!(error.to_string(), text);
+    }
     assert_eq!(rt.install(|| common::fib(10)), 55);
     rt.shutdown().expect("an orderly end");
 }

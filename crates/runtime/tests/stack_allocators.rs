@@ -74,14 +74,19 @@ impl StackAllocator for Allocator {
     }
 }
 
+/// The error of a task that an allocator spawns.
+const IN_HOOK: &str = "a hook or callback of a runtime spawned the task";
+
 /// Calls of the runtime that an allocator might make.
 const CALLS: [(&str, fn()); 14] = [
     ("join", || assert_eq!(join(|| 1, || 2), (1, 2))),
     ("scope", || scope(|s| s.spawn(|_| ()))),
     ("par_for", || par_for(0..100, |_| ())),
-    ("spawn", || drop(spawn(|| ()))),
-    ("spawn_async", || drop(spawn_async(async {}))),
-    ("dispatch", || drop(Spawn::new().dispatch().spawn(|| ()))),
+    ("spawn", || assert_eq!(spawn(|| ()).join().expect_err("refused").to_string(), IN_HOOK)),
+    ("spawn_async", || {
+        assert_eq!(spawn_async(async {}).join().expect_err("refused").to_string(), IN_HOOK)
+    }),
+    ("dispatch", || assert!(Spawn::new().dispatch().spawn(|| ()).join().is_err())),
     ("yield_now", yield_now),
     ("sleep", || sleep(Duration::from_millis(1))),
     ("block_on", || block_on(async {})),

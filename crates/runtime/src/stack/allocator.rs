@@ -57,8 +57,8 @@ impl Stack {
 ///
 /// Several workers may call it at once, on their own thread stacks, or on a task's stack that has
 /// some 60 KiB left. It is no task: a wait blocks the worker's thread, nested work runs by plain
-/// calls, and a wait for other work of the runtime may last for ever. A panic counts as an error of
-/// [`allocate`](Self::allocate), and is otherwise discarded.
+/// calls, and spawns are refused. A panic counts as an error of [`allocate`](Self::allocate), and
+/// is otherwise discarded.
 ///
 /// # Examples
 ///

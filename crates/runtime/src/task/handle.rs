@@ -39,13 +39,27 @@ pub enum JoinError {
     Lost,
     /// The task asked for a stack of this many bytes, which is more than the maximum.
     StackSize(usize),
-    /// The task was to run on a worker that does not exist.
+    /// The task was to run on a worker that does not exist, or whose
+    /// [`WorkerThread`](crate::WorkerThread) was dropped.
     NoWorker {
         /// The index asked for.
         worker: usize,
         /// How many workers there are.
         workers: usize,
     },
+    /// It was spawned by a hook, a policy, a stack allocator or a callback, where there is no
+    /// current runtime to spawn on.
+    InHook,
+}
+
+/// Why the calling thread, which runs no task, does not spawn on the global runtime; none if it
+/// does.
+pub(super) fn no_spawns_here() -> Option<JoinError> {
+    context::with(|c| match (c.is_off_fiber(), c.is_inline()) {
+        (true, _) => Some(JoinError::InHook),
+        (false, true) => Some(JoinError::ShutDown),
+        (false, false) => None,
+    })
 }
 
 impl JoinError {
@@ -96,6 +110,10 @@ impl std::fmt::Display for JoinError {
             }
             Self::StackSize(size) => {
                 write!(f, "cannot give a task {size} bytes of stack: {MAX_STACK} is the most")
+            }
+            Self::InHook => f.write_str("a hook or callback of a runtime spawned the task"),
+            Self::NoWorker { worker, workers } if worker < workers => {
+                write!(f, "worker {worker} has no thread: its `WorkerThread` was dropped")
             }
             Self::NoWorker { worker, workers } => {
                 write!(f, "no worker {worker} to spawn on: there are {workers}, counted from 0")

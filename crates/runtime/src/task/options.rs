@@ -1,5 +1,6 @@
 //! Spawning with more than a closure.
 
+use super::handle::no_spawns_here;
 use super::{
     Birth, CancelToken, Ids, JoinError, JoinHandle, Priority, identity::Extra, identity::Property,
 };
@@ -165,8 +166,8 @@ impl Spawn {
         F: FnOnce() -> T + Send + 'static,
         T: Send + 'static,
     {
-        if context::with(context::Context::is_inline) {
-            return task::refused(f, JoinError::ShutDown, location);
+        if let Some(error) = no_spawns_here() {
+            return task::refused(f, error, location);
         }
         match Runtime::global() {
             Ok(runtime) => self.spawn_on(&runtime.shared, f, location),

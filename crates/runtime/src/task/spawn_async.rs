@@ -1,5 +1,6 @@
 //! Spawning futures.
 
+use super::handle::no_spawns_here;
 use super::options::post_through;
 use super::{Ids, JoinError, JoinHandle, Spawn, future};
 use crate::context;
@@ -94,8 +95,8 @@ impl Spawn {
         if let Some(worker) = context::owner() {
             return self.spawn_async_on(worker.shared(), future, location);
         }
-        if context::with(context::Context::is_inline) {
-            return refused(future, JoinError::ShutDown, location);
+        if let Some(error) = no_spawns_here() {
+            return refused(future, error, location);
         }
         match Runtime::global() {
             Ok(runtime) => self.spawn_async_on(&runtime.shared, future, location),
