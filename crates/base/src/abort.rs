@@ -1,6 +1,7 @@
 //! Ending the process where going on would break an invariant.
 
-/// Writes `reason` to stderr and aborts. For broken internal invariants only.
+/// Writes `reason` to stderr and aborts. For broken invariants on which memory depends: each has a
+/// row in `docs/aborts.md`.
 ///
 /// Without the feature `std` it panics with the reason in a function that must not unwind. So the
 /// program's panic handler gets the reason; if the handler is `std`'s, it prints the reason and the

@@ -252,8 +252,8 @@ pub(crate) fn without_limit<R>(f: impl FnOnce() -> R) -> R {
     f()
 }
 
-/// Calls user code on no fiber, where it finds nothing of the runtime half done: its waits block the
-/// thread, and nested work runs by plain calls. `f` must not unwind.
+/// Calls user code on no fiber, where it finds nothing of the runtime half done: its waits block
+/// the thread, and nested work runs by plain calls. `f` must not unwind.
 pub(crate) fn off_fiber<R>(f: impl FnOnce() -> R) -> R {
     let fiber = with(Context::leave_fiber);
     // SAFETY: here and below, no wait of the caller is in progress whose waker it has not taken

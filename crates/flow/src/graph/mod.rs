@@ -167,7 +167,7 @@ impl Graph {
         self.spec.runs.begin();
         if ready.instance.start().is_err() {
             // Impossible: a run takes the graph exclusively.
-            sateen_base::abort_with("a graph was run while it was running");
+            panic!("a graph was run while it was running");
         }
         let waited = ready.driven.wait_until(|| ready.instance.is_done());
         let failed = ready.instance.is_cancelled();

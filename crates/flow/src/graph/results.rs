@@ -87,7 +87,7 @@ impl<R> Deref for Needed<'_, R> {
     fn deref(&self) -> &R {
         match &*self.0 {
             Some((_, result)) => result,
-            None => sateen_base::abort_with("a task of a graph ran before one that it comes after"),
+            None => panic!("a task of a graph ran before one that it comes after"),
         }
     }
 }

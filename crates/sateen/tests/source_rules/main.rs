@@ -17,13 +17,16 @@
 //! * each source file that threads share has a row in `docs/verification.md`, and everything that
 //!   the page names exists (`verification.rs`);
 //! * so does everything that `docs/soundness.md` names (`soundness.rs`);
+//! * every abort has a row in `docs/aborts.md`, with the reason why it stays (`aborts.rs`);
 //! * every dependency has a line in `docs/dependencies.md` (`dependencies.rs`).
 
+mod aborts;
 mod dependencies;
 mod examples;
 mod generics;
 mod links;
 mod soundness;
+mod texts;
 mod tokens;
 mod verification;
 

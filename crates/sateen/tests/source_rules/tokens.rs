@@ -71,11 +71,11 @@ pub(crate) fn has_word(source: &str, wanted: &str) -> bool {
     words(&trees(parse(source))).iter().any(|word| word == wanted)
 }
 
-fn parse(source: &str) -> TokenStream {
+pub(crate) fn parse(source: &str) -> TokenStream {
     source.parse().unwrap_or_else(|error| panic!("not Rust: {error}\n{source}"))
 }
 
-fn trees(stream: TokenStream) -> Vec<TokenTree> {
+pub(crate) fn trees(stream: TokenStream) -> Vec<TokenTree> {
     stream.into_iter().collect()
 }
 
@@ -158,12 +158,12 @@ fn path(trees: &[TokenTree], at: usize, prefix: &[String], found: &mut Vec<UsedP
     at
 }
 
-fn is_punct(tree: Option<&TokenTree>, wanted: char) -> bool {
+pub(crate) fn is_punct(tree: Option<&TokenTree>, wanted: char) -> bool {
     matches!(tree, Some(TokenTree::Punct(punct)) if punct.as_char() == wanted)
 }
 
 /// The attribute that begins at `at`, and the index after it.
-fn attribute(trees: &[TokenTree], at: usize) -> Option<(Vec<TokenTree>, usize)> {
+pub(crate) fn attribute(trees: &[TokenTree], at: usize) -> Option<(Vec<TokenTree>, usize)> {
     if !is_punct(trees.get(at), '#') {
         return None;
     }
@@ -178,7 +178,7 @@ fn attribute(trees: &[TokenTree], at: usize) -> Option<(Vec<TokenTree>, usize)> 
 
 /// `#[test]`, `#[cfg(test)]`, `#[cfg(all(test, …))]`, but not `#[cfg(not(test))]`, nor with
 /// `any`.
-fn is_for_tests(attribute: &[TokenTree]) -> bool {
+pub(crate) fn is_for_tests(attribute: &[TokenTree]) -> bool {
     let words = words(attribute);
     let has = |wanted: &str| words.iter().any(|word| word == wanted);
     let gate = words.first().is_some_and(|word| word == "cfg");
@@ -186,7 +186,7 @@ fn is_for_tests(attribute: &[TokenTree]) -> bool {
 }
 
 /// All the words in `trees`, at any depth, in order.
-fn words(trees: &[TokenTree]) -> Vec<String> {
+pub(crate) fn words(trees: &[TokenTree]) -> Vec<String> {
     let mut found = Vec::new();
     for tree in trees {
         match tree {
@@ -199,7 +199,7 @@ fn words(trees: &[TokenTree]) -> Vec<String> {
 }
 
 /// The index after the item that begins at `at`: past its body, or its semicolon.
-fn end_of_item(trees: &[TokenTree], mut at: usize) -> usize {
+pub(crate) fn end_of_item(trees: &[TokenTree], mut at: usize) -> usize {
     let mut import = false;
     while let Some(tree) = trees.get(at) {
         at += 1;

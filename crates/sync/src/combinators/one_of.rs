@@ -77,7 +77,7 @@ macro_rules! one_of {
     (@next $all:ident $name:ident $letter:ident) => {
         match $all.next() {
             Some($name::$letter(value)) => value,
-            _ => sateen_base::abort_with("the members of a tuple in another order"),
+            _ => unreachable!("the members of a tuple in another order"),
         }
     };
 }

@@ -41,7 +41,7 @@ impl NoAtomics {
     #[cold]
     fn locked_twice() -> ! {
         sateen_base::abort_with(
-            "a `NoAtomics` lock was locked twice: nobody could unlock it meanwhile",
+            "a NoAtomics lock was locked twice: nobody could unlock it meanwhile",
         )
     }
 }
