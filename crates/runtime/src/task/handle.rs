@@ -23,7 +23,8 @@ use std::task::{Context, Poll, Waker};
 pub enum JoinError {
     /// The task panicked, with this payload. (With `panic = "abort"` a panic ends the process.)
     Panicked(Box<dyn Any + Send + 'static>),
-    /// The runtime had been shut down: it never accepted the task, and dropped the closure.
+    /// The runtime had been shut down, or has lost all its workers before one took the task. The
+    /// closure was dropped.
     ShutDown,
     /// No stack was available to start the task on. For 40 ms nothing ran that might free one, and
     /// no task waited with a time limit. See [`Builder::max_stacks`](crate::Builder::max_stacks).
@@ -100,7 +101,7 @@ impl std::fmt::Display for JoinError {
                     None => f.write_str("the task panicked"),
                 }
             }
-            Self::ShutDown => f.write_str("the runtime was shut down before the task was spawned"),
+            Self::ShutDown => f.write_str("the runtime was shut down before the task began"),
             Self::OutOfStacks => f.write_str("no stack left to start the task on"),
             Self::NoRuntime(reason) => write!(f, "there is no global runtime: {reason}"),
             Self::Cancelled => f.write_str("the task was cancelled"),
