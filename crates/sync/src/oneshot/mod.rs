@@ -84,7 +84,7 @@ impl fmt::Display for TryRecvError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Empty => f.write_str("nothing has been sent yet"),
-            Self::Closed => RecvError.fmt(f),
+            Self::Closed => f.write_str("the value was received before, or will never be sent"),
         }
     }
 }
