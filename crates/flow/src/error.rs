@@ -94,7 +94,9 @@ impl fmt::Display for WaitError {
                 }
                 if *others > 0 { write!(f, "; so did {others} others") } else { Ok(()) }
             }
-            Self::Refused => f.write_str("the runtime accepts no more work, and tasks are ready"),
+            Self::Refused => f.write_str(
+                "the runtime was shut down, or has no stack left: ready tasks stay in the shed",
+            ),
             Self::Inside => f.write_str("a task cannot wait for the shed that it belongs to"),
         }
     }

@@ -76,7 +76,9 @@ impl fmt::Display for GraphError {
             Self::NoResult { task } => write!(f, "{task} has no result"),
             Self::Held { task } => write!(f, "the result of {task} is shared with an output"),
             Self::Cancelled => f.write_str("the runtime ended while the graph was running"),
-            Self::Refused => f.write_str("the runtime accepts no more work"),
+            Self::Refused => {
+                f.write_str("the runtime was shut down, or has no stack left to start a task on")
+            }
             Self::Run(error) => error.fmt(f),
             Self::Template(error) => error.fmt(f),
         }

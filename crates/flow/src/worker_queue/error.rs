@@ -29,7 +29,7 @@ impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Closed => "the worker queue is closed",
-            Self::Full => "the worker queue is full",
+            Self::Full => "the worker queue has no room, or no idle worker",
             Self::NotKeyed => "the worker queue does not keep the order of keys",
         })
     }
