@@ -47,7 +47,7 @@ pub enum TemplateError {
 impl fmt::Display for TemplateError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::UnknownNode(task) => write!(f, "task {task} is not of this template"),
+            Self::UnknownNode(task) => write!(f, "task {task} is one of another template"),
             Self::SelfDependency(task) => write!(f, "task {task} cannot depend on itself"),
             Self::Cycle(tasks) => {
                 write!(f, "tasks wait for each other:")?;
@@ -57,10 +57,18 @@ impl fmt::Display for TemplateError {
                 write!(f, "channel {channel} is not below {channels}")
             }
             Self::Full { asked, capacity } => {
-                write!(f, "no place for {asked} more tasks, of {capacity} in all")
+                write!(
+                    f,
+                    "no place for {asked} slots, one for each task and one more, of {capacity} in \
+                     all"
+                )
             }
             Self::NoDependencies { asked, capacity } => {
-                write!(f, "no place for {asked} more dependencies, of {capacity} in all")
+                write!(
+                    f,
+                    "no place for {asked} dependencies, one for each last task counted, of \
+                     {capacity} in all"
+                )
             }
             Self::TooManyDependencies(task) => write!(
                 f,

@@ -17,6 +17,7 @@
 //! * each source file that threads share has a row in `docs/verification.md`, and everything that
 //!   the page names exists (`verification.rs`);
 //! * so does everything that `docs/soundness.md` names (`soundness.rs`);
+//! * each text that tells of a mistake is in the crate's `tests/messages.rs` (`messages.rs`);
 //! * every abort has a row in `docs/aborts.md`, with the reason why it stays (`aborts.rs`);
 //! * every dependency has a line in `docs/dependencies.md` (`dependencies.rs`).
 
@@ -25,6 +26,7 @@ mod dependencies;
 mod examples;
 mod generics;
 mod links;
+mod messages;
 mod soundness;
 mod texts;
 mod tokens;

@@ -152,11 +152,18 @@ fn text(arguments: &Group, skipped: usize) -> Option<String> {
 }
 
 fn strings(all: &[TokenTree], found: &mut Vec<(usize, String)>) {
-    for tree in all {
+    let mut at = 0;
+    while let Some(tree) = all.get(at) {
+        // Comments of the documentation are attributes.
+        if let Some((_, after)) = attribute(all, at) {
+            at = after;
+            continue;
+        }
         if let TokenTree::Group(group) = tree {
             strings(&trees(group.stream()), found);
         }
         found.extend(string(tree).map(|text| (tree.span().start().line, text)));
+        at += 1;
     }
 }
 
@@ -184,6 +191,7 @@ fn string(tree: &TokenTree) -> Option<String> {
 fn texts_are_found_however_they_are_said() {
     let source = "
         impl fmt::Display for E { fn fmt(&self) { match self { A => f.write_str(\"a\"),
+            /// No text.
             B(n) => write!(f, \"b \\\n   {n}\") } } }
         impl fmt::Display for Other { fn fmt(&self) { f.write_str(\"no error\") } }
         impl std::error::Error for E {}
