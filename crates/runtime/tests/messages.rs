@@ -265,8 +265,7 @@ const TABLE: &[Row] = &[
     }),
     ("a CurrentThread that is run in itself", "a runtime was run by one of its own tasks", || {
         let local = Runtime::current_thread().expect("a runtime");
-        let text = local.run(|| panic_of(|| local.run(|| ())));
-        text
+        local.run(|| panic_of(|| local.run(|| ())))
     }),
     (
         "a CurrentThread that is run as its thread ends",

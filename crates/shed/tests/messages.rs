@@ -45,7 +45,9 @@ fn no_template(make: fn(&mut Template<u8>, Node, Node) -> Result<(), TemplateErr
 /// The text of the error with which a template of two tasks does not fit into a shed.
 fn not_installed(tasks: u64, dependencies: u64) -> String {
     let mut template = Template::new();
-    (template.task(1), template.task(2));
+    for payload in [1, 2] {
+        template.task(payload);
+    }
     let shed = Shed::builder().tasks(tasks).dependencies(dependencies).build().expect("small");
     template.install(&shed).map(drop).expect_err("no room").to_string()
 }
