@@ -2,7 +2,9 @@
 //!
 //! `crates/sateen/tests/source_rules` checks that each text of the source is in this file. Aborts
 //! are in `docs/aborts.md`.
-#![cfg(not(loom))]
+
+// Some numbers are those of 64 bits.
+#![cfg(all(not(loom), target_pointer_width = "64"))]
 
 use sateen_sync::combinators::{join_all, race};
 use sateen_sync::park::Cancelled;
