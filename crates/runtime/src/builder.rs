@@ -62,7 +62,7 @@ pub struct Builder {
     stack_size: usize,
     max_stacks: usize,
     policy: Scheduling,
-    stacks: Held<Box<dyn StackAllocator>>,
+    stacks: Box<dyn StackAllocator>,
     report_blocked: bool,
     blocking: blocking::Limits,
     strict: bool,
@@ -101,7 +101,7 @@ impl Default for Builder {
             stack_size: DEFAULT_STACK,
             max_stacks: usize::MAX,
             policy: policy::work_stealing(),
-            stacks: Held::new(Box::new(PooledStacks::new())),
+            stacks: Box::new(PooledStacks::new()),
             report_blocked: false,
             blocking: blocking::Limits::default(),
             strict: false,
@@ -250,7 +250,7 @@ impl Builder {
 
     /// Where stacks come from. Default: [`PooledStacks::new`].
     pub fn stack_allocator(mut self, stacks: impl StackAllocator + 'static) -> Self {
-        self.stacks = Held::new(Box::new(UserStacks::new(stacks)));
+        self.stacks = Box::new(UserStacks::new(stacks));
         self
     }
 
@@ -583,7 +583,7 @@ impl Drop for Starting<'_> {
 
 /// Makes stacks, and checks that at least one is available.
 fn make_stacks(
-    allocator: Held<Box<dyn StackAllocator>>,
+    allocator: Box<dyn StackAllocator>,
     size: usize,
     stacks: usize,
     workers: usize,

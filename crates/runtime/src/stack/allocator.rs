@@ -1,7 +1,7 @@
 //! Where stacks come from: the interface.
 
 use crate::context::call_off_fiber;
-use crate::unwind::DiscardOnDrop;
+use crate::unwind::Held;
 use std::io;
 use std::ptr::NonNull;
 
@@ -134,11 +134,11 @@ pub trait StackAllocator: Send + Sync {
 }
 
 /// An allocator of the user's making.
-pub(crate) struct UserStacks<A>(DiscardOnDrop<A>);
+pub(crate) struct UserStacks<A>(Held<A>);
 
 impl<A: StackAllocator> UserStacks<A> {
     pub(crate) fn new(allocator: A) -> Self {
-        Self(DiscardOnDrop::new(allocator))
+        Self(Held::new(allocator))
     }
 
     /// Calls the allocator; none if it panics.

@@ -49,7 +49,7 @@ mod tests {
     #[test]
     fn the_deepest_word_counts_and_the_next_user_begins_anew() {
         let size = StackSize::new(DEFAULT_STACK).expect("a size");
-        let stacks = Stacks::new(Held::new(Box::new(PooledStacks::new())), size, usize::MAX, 0);
+        let stacks = Stacks::new(Box::new(PooledStacks::new()), size, usize::MAX, 0);
         for used in [0, 8, 1000, 100_000] {
             let stack = stacks.take(size).expect("a stack");
             assert_eq!(stack.high_water(), 0);

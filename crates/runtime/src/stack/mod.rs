@@ -30,7 +30,6 @@ pub(crate) use high_water::high_water;
 use crate::join_stack::Slot;
 use crate::own_thread::THREAD_OVERHEAD;
 use crate::tight::Tight;
-use crate::unwind::Held;
 use corosensei::stack::StackPointer;
 use sateen_base::CachePadded;
 use sateen_base::os::{Mapping, min_signal_stack, valgrind};
@@ -189,7 +188,7 @@ unsafe impl corosensei::stack::Stack for FiberStack {
 
 /// A runtime's stacks: an allocator, and a bound on how many are in use.
 pub(crate) struct Stacks {
-    allocator: Held<Box<dyn StackAllocator>>,
+    allocator: Box<dyn StackAllocator>,
     size: StackSize,
     /// See [`Stacks::most_of_default`].
     most_of_default: usize,
@@ -206,7 +205,7 @@ pub(crate) struct Stacks {
 
 impl Stacks {
     pub(crate) fn new(
-        allocator: Held<Box<dyn StackAllocator>>,
+        allocator: Box<dyn StackAllocator>,
         size: StackSize,
         limit: usize,
         overhead: usize,
@@ -370,7 +369,7 @@ mod tests {
 
     fn stacks(limit: usize) -> Stacks {
         let size = StackSize::new(0).expect("the smallest");
-        Stacks::new(Held::new(Box::new(PooledStacks::new())), size, limit, 0)
+        Stacks::new(Box::new(PooledStacks::new()), size, limit, 0)
     }
 
     #[test]
