@@ -264,6 +264,20 @@ fn a_forgotten_promise_hides_nothing() {
     });
 }
 
+/// The item of a reservation comes behind a forgotten one, where a receiver has looked already.
+#[test]
+fn a_promise_is_kept_behind_a_look() {
+    model(2, || {
+        let (sender, receiver) = bounded(3);
+        let other = thread::spawn(move || receiver.recv());
+        let mut select = Select::new();
+        select.send(&sender);
+        std::mem::forget(select.try_select().unwrap());
+        select.try_select().unwrap().send(&sender, 1).unwrap();
+        assert_eq!(other.join().unwrap(), Ok(1));
+    });
+}
+
 /// A forgotten reservation takes the only slot. A receiver passes over it, whether it sleeps or
 /// not, and the sender gets the slot.
 #[test]

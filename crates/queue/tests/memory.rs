@@ -34,6 +34,40 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
+/// Batches that readers hold are given back beside others that are forgotten.
+#[test]
+fn a_segment_is_given_back_beside_forgotten_ones() {
+    let before = in_use();
+    let queue = Unbounded::<u64>::new();
+    queue.push(0).unwrap();
+    queue.pop().unwrap();
+    let segment = in_use() - before;
+    let pass_a_segment = || {
+        (0..63).for_each(|i| queue.push(i).unwrap());
+        (0..63).for_each(|_| _ = queue.pop().unwrap());
+    };
+    let mut held = Vec::with_capacity(1_000);
+    for i in 0..2_000 {
+        (0..63).for_each(|i| queue.push(i).unwrap());
+        let batch = queue.pop_batch(1).unwrap();
+        (0..62).for_each(|_| _ = queue.pop().unwrap());
+        if i % 2 == 0 {
+            std::mem::forget(batch);
+        } else {
+            held.push(batch);
+        }
+    }
+    let most = in_use();
+    drop(held);
+    // The next look is due after eight times as many segments as the last one found.
+    (0..8 * 2_000).for_each(|_| pass_a_segment());
+    let left = in_use() - before;
+    assert!(left <= (1_000 + 2 + 32) * segment, "{left} bytes left of {most}: {segment} a segment");
+    drop(queue);
+    // The forgotten batches lie in segments of the queue, and go with it.
+    assert_eq!(in_use(), before);
+}
+
 #[test]
 fn a_drained_queue_holds_few_segments_and_a_dropped_one_none() {
     let before = in_use();

@@ -63,8 +63,9 @@ pub struct Bounded<T> {
     shape: Shape,
     /// As many slots as the capacity.
     slots: Block<(), T>,
-    /// Held while a reservation ends: see the module `reserved`.
-    reservations: SpinLock<()>,
+    /// Held while a reservation ends: see the module `reserved`. Looks have found no item from the
+    /// head up to the position in it.
+    reservations: SpinLock<Position>,
     pub(crate) traced: Traced,
 }
 
@@ -116,7 +117,7 @@ impl<T> Bounded<T> {
         let Some(slots) = Block::try_new((), capacity, shape.free(start)) else {
             panic!("no memory for a queue of {capacity} items")
         };
-        let reservations = SpinLock::from_raw(RawSpinLock::new(), ());
+        let reservations = SpinLock::from_raw(RawSpinLock::new(), start);
         let traced = Traced::NO;
         Self { head: end(), tail: end(), shape, slots, reservations, traced }
     }

@@ -68,9 +68,14 @@ impl<T> Bounded<T> {
 
     /// The item comes. The error has it back: the slot was passed over.
     pub(crate) fn commit(&self, ReservedSlot(position): ReservedSlot, item: T) -> Result<(), T> {
-        let _held = self.reservations.lock();
+        let mut looked_to = self.reservations.lock();
         if !self.holds(position) {
             return Err(item);
+        }
+        let looked_past = self.shape.between(position, *looked_to) <= self.capacity();
+        if looked_past && !canary!("bounded-looked-past") {
+            // The next look begins here.
+            *looked_to = position;
         }
         self.traced.sent(self.slot(position));
         // SAFETY: claimed by `reserve` when it was free, and still the caller's: consumers stop
@@ -100,18 +105,26 @@ impl<T> Bounded<T> {
             || (reserved && self.shape.between(head, position) < self.capacity())
     }
 
-    /// Whether an item lies behind the slot at `head`, which is reserved, or no room is left. Looks
-    /// at as many slots as are reserved or aborted.
-    fn is_in_the_way(&self, head: Position, tail: Position) -> bool {
-        let claimed = self.shape.between(head, tail);
-        let is_item = |distance| {
-            let position = self.shape.advanced(head, distance);
+    /// Whether an item lies behind the slot at `head`, which is reserved, or no room is left.
+    ///
+    /// Looks on from `looked_to`, where the last look under the lock ended. Before it there are
+    /// only reserved and aborted slots: these become items by `commit` alone, under the same lock.
+    /// So however many reservations were forgotten, a look takes a few steps.
+    fn is_in_the_way(&self, head: Position, tail: Position, looked_to: &mut Position) -> bool {
+        // More only if `head` is old.
+        let claimed = self.shape.between(head, tail).min(self.capacity());
+        // Otherwise the head has passed it, or `tail` is old.
+        let known = Some(self.shape.between(head, *looked_to)).filter(|known| *known <= claimed);
+        let is_item = |distance: &usize| {
+            let position = self.shape.advanced(head, *distance);
             let (turn, none) = (Self::turn(self.slot(position)), self.shape.free(position) ^ HALF);
             // Neither reserved nor aborted: full, or about to be filled.
             turn != none && turn != none | 1
         };
-        let hides = (1..claimed).any(is_item) && !canary!("bounded-reserved-kept");
-        hides || claimed >= self.capacity()
+        let item = (known.unwrap_or(0).max(1)..claimed).find(is_item);
+        *looked_to = self.shape.advanced(head, item.unwrap_or(claimed));
+        let hides = item.is_some() && !canary!("bounded-reserved-kept");
+        hides || claimed == self.capacity()
     }
 
     fn mark_aborted(&self, position: Position) {
@@ -122,10 +135,10 @@ impl<T> Bounded<T> {
     /// Aborts the reservation of the slot at `head` if it hides an item, or takes room that a
     /// sender may wait for. False if it does neither; otherwise the slot is reserved no longer.
     pub(super) fn pass_over_slow(&self, head: Position, tail: Position) -> bool {
-        if !self.is_in_the_way(head, tail) {
+        let mut looked_to = self.reservations.lock();
+        if !self.is_in_the_way(head, tail, &mut looked_to) {
             return false;
         }
-        let _held = self.reservations.lock();
         // Otherwise its owner was faster.
         if self.is_reserved(head) {
             self.mark_aborted(head);
@@ -146,7 +159,8 @@ impl<T> Bounded<T> {
         let head = Position::new(self.head.position.load(Ordering::SeqCst));
         let tail = Position::new(self.tail.position.load(Ordering::SeqCst));
         let there = self.shape.open(tail) != head.word()
-            && (!self.is_reserved(head) || self.is_in_the_way(head, tail));
+            && (!self.is_reserved(head)
+                || self.is_in_the_way(head, tail, &mut self.reservations.lock()));
         there || self.shape.is_closed(tail)
     }
 
@@ -190,6 +204,25 @@ impl<T> Bounded<T> {
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_item_before_the_end_of_the_last_look_is_found() {
+        for lap in [0, u64::MAX - 1] {
+            let queue = Bounded::<u8>::from_lap(8, lap);
+            for _ in 0..3 {
+                // The first is forgotten each time.
+                _ = queue.reserve().unwrap();
+                let [second, third] = [(); 2].map(|()| queue.reserve().unwrap());
+                assert_eq!(queue.pop(), Err(crate::PopError::Empty));
+                queue.commit(second, 2).unwrap();
+                assert_eq!(queue.pop(), Ok(2));
+                assert_eq!(queue.pop(), Err(crate::PopError::Empty));
+                queue.commit(third, 3).unwrap();
+                queue.push(4).unwrap();
+                assert_eq!((queue.pop(), queue.pop()), (Ok(3), Ok(4)));
+            }
+        }
+    }
 
     #[test]
     fn a_head_of_half_a_round_of_turns_ago_is_not_reserved() {
