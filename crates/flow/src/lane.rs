@@ -31,11 +31,12 @@ pub struct Lane<I> {
 }
 
 impl<I> Lane<I> {
-    /// Creates a lane with room for this many items.
-    pub fn new(capacity: usize, crew: usize) -> Self {
+    /// Creates a lane with room for this many items; `None` if there is no memory for it.
+    pub fn new(capacity: usize, crew: usize) -> Option<Self> {
+        let queue = Bounded::try_new(capacity)?;
         let lock = CachePadded::new(LaneLock::new());
         let room = CachePadded::new(WaitPoint::asymmetric());
-        Self { queue: Bounded::new(capacity), lock, room, crew }
+        Some(Self { queue, lock, room, crew })
     }
 
     /// Puts an item in, and tells one of the workers that wait at `sleepers`.

@@ -18,7 +18,7 @@ struct Flow {
 impl Flow {
     fn new() -> Arc<Self> {
         Arc::new(Self {
-            lane: Lane::new(1, 0),
+            lane: Lane::new(1, 0).expect("memory"),
             sleepers: WaitPoint::asymmetric(),
             idle: Idle::new(),
         })

@@ -19,7 +19,11 @@ struct Flow {
 impl Flow {
     fn new(capacity: usize) -> Arc<Self> {
         let aborted = AtomicBool::new(false);
-        Arc::new(Self { lane: Lane::new(capacity, 0), sleepers: WaitPoint::asymmetric(), aborted })
+        Arc::new(Self {
+            lane: Lane::new(capacity, 0).expect("memory"),
+            sleepers: WaitPoint::asymmetric(),
+            aborted,
+        })
     }
 
     /// Works as a worker does. Returns the sum of the items that it has handled.

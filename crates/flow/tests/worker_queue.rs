@@ -48,6 +48,17 @@ fn senseless_settings_are_refused_by_name() {
     assert!(start(builder().queues(1 << 20)).contains("1048576 queues"));
     assert!(start(builder().capacity(usize::MAX)).contains(&usize::MAX.to_string()));
     assert!(start(builder().capacity(1 << 47)).contains("no memory for queues of"));
+    // What a slot really takes decides, also near the limit of the memory.
+    for capacity in
+        (28..usize::BITS.min(48)).flat_map(|power| [(1 << power) - 1, 1 << power, (1 << power) + 1])
+    {
+        match builder().capacity(capacity).start(|_, _| ()) {
+            Ok(queue) => queue.close(),
+            Err(error) => assert!(matches!(error, StartError::NoMemory(_)), "{capacity}: {error}"),
+        }
+    }
+    let named = |name| start(builder().name(name));
+    assert_eq!(named("a\0b"), r#"cannot name workers "a\0b": it contains a NUL"#);
     let burst = builder().receive_burst(0).start(|_, _| ()).unwrap_err();
     assert!(matches!(burst, StartError::Throttle(ThrottleError::ZeroBurst)));
     let batch = builder().receive_batch(0).start(|_, _| ()).unwrap_err();

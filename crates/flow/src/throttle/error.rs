@@ -27,7 +27,9 @@ impl fmt::Display for ThrottleError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NotANumber => f.write_str("a rate of NaN items a second"),
-            Self::NotPositive(rate) => write!(f, "a rate of {rate} items a second is not above 0"),
+            Self::NotPositive(rate) => {
+                write!(f, "a rate of {rate:?} items a second is not above 0")
+            }
             Self::TooHigh(rate) => {
                 write!(f, "a rate of {rate:?} items a second: at most {}", super::Rate::MOST)
             }

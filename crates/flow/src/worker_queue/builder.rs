@@ -1,5 +1,6 @@
 //! Settings of worker queues.
 
+use super::envelope::Envelope;
 use super::error::StartError;
 use super::handled::{DeadLetter, Handled};
 use super::inspected;
@@ -235,6 +236,7 @@ impl<T, C> Builder<T, C> {
             (_, 0, _) => return Err(StartError::ZeroQueues),
             (_, n, _) if n > MOST_QUEUES => return Err(StartError::TooManyQueues(n)),
             (.., n) if n > MOST_CAPACITY => return Err(StartError::TooMuchCapacity(n)),
+            _ if self.name.contains('\0') => return Err(StartError::Name(self.name)),
             _ => {}
         }
         let mut throttle = Throttle::new(self.rate, self.clock);
@@ -248,11 +250,10 @@ impl<T, C> Builder<T, C> {
         let rendezvous = self.capacity == 0;
         // Without capacity there are never more items than idle workers.
         let capacity = if rendezvous { workers } else { self.capacity };
-        // A size that cannot be had is an error; an allocation that fails would end the process.
-        let bytes = queues.saturating_mul(capacity).saturating_mul(size_of::<T>() + 1);
-        let room = Vec::<u8>::new().try_reserve_exact(bytes);
-        room.map_err(|_| StartError::NoMemory(bytes))?;
-        let lane = |lane| Lane::new(capacity, lane % crews);
+        let lanes = make_lanes(queues, capacity, crews).ok_or_else(|| {
+            let bytes = capacity.saturating_mul(size_of::<Envelope<T>>() + 1);
+            StartError::NoMemory(queues.saturating_mul(bytes))
+        })?;
         let crew = |crew| Crew {
             lanes: (crew..queues).step_by(crews).collect(),
             sleepers: CachePadded::new(WaitPoint::asymmetric()),
@@ -261,7 +262,7 @@ impl<T, C> Builder<T, C> {
             next: AtomicUsize::new(0),
         };
         let shared = Arc::new(Shared::new(
-            (0..queues).map(lane).collect(),
+            lanes.into(),
             (0..crews).map(crew).collect(),
             workers,
             (self.overflow, rendezvous, self.keyed, self.rate),
@@ -298,6 +299,17 @@ impl<T, C> Builder<T, C> {
         }
         Ok(queue)
     }
+}
+
+/// Lanes that `crews` take turns to serve; `None` if there is no memory for them. Nothing here ends
+/// the process, as an allocation that fails does elsewhere: the sizes are the user's.
+fn make_lanes<I>(queues: usize, capacity: usize, crews: usize) -> Option<Vec<Lane<I>>> {
+    let mut lanes = Vec::new();
+    lanes.try_reserve_exact(queues).ok()?;
+    for lane in 0..queues {
+        lanes.push(Lane::new(capacity, lane % crews)?);
+    }
+    Some(lanes)
 }
 
 impl<T, C> fmt::Debug for Builder<T, C> {

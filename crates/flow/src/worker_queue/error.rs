@@ -66,6 +66,8 @@ pub enum StartError {
     TooMuchCapacity(usize),
     /// There is no memory for queues of this many bytes.
     NoMemory(usize),
+    /// The name for the workers contains a NUL, which ends names.
+    Name(String),
     /// An invalid setting of the receive rate.
     Throttle(crate::ThrottleError),
     /// The system gave no thread for a worker.
@@ -84,6 +86,7 @@ impl fmt::Display for StartError {
             Self::TooManyQueues(n) => write!(f, "{n} queues: at most {MOST_QUEUES}"),
             Self::TooMuchCapacity(n) => write!(f, "a capacity of {n}: at most {MOST_CAPACITY}"),
             Self::NoMemory(bytes) => write!(f, "no memory for queues of {bytes} bytes"),
+            Self::Name(name) => write!(f, "cannot name workers {name:?}: it contains a NUL"),
             Self::Throttle(error) => error.fmt(f),
             Self::NoThread(worker, error) => write!(f, "no thread for worker {worker}: {error}"),
             Self::NoRuntime(why) => write!(f, "no runtime for the workers: {why}"),

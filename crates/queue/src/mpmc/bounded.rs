@@ -100,6 +100,12 @@ impl<T> Bounded<T> {
         Self::from_lap(capacity, 0)
     }
 
+    /// As [`new`](Self::new), but `None` if there is no memory for it.
+    #[doc(hidden)]
+    pub fn try_new(capacity: usize) -> Option<Self> {
+        Self::try_from_lap(capacity, 0)
+    }
+
     /// A queue whose first lap has number `lap`, for tests near the wrap-around.
     #[cfg(feature = "study")]
     #[doc(hidden)]
@@ -108,18 +114,21 @@ impl<T> Bounded<T> {
     }
 
     fn from_lap(capacity: usize, lap: u64) -> Self {
+        Self::try_from_lap(capacity, lap)
+            .unwrap_or_else(|| panic!("no memory for a queue of {capacity} items"))
+    }
+
+    fn try_from_lap(capacity: usize, lap: u64) -> Option<Self> {
         let shape = Shape::new(capacity);
         let start = shape.start(lap);
         let end = || {
             let position = AtomicU64::new(start.word());
             CachePadded::new(End { position, spin_limit: SpinLimit::new(start.word(), capacity) })
         };
-        let Some(slots) = Block::try_new((), capacity, shape.free(start)) else {
-            panic!("no memory for a queue of {capacity} items")
-        };
+        let slots = Block::try_new((), capacity, shape.free(start))?;
         let reservations = SpinLock::from_raw(RawSpinLock::new(), start);
         let traced = Traced::NO;
-        Self { head: end(), tail: end(), shape, slots, reservations, traced }
+        Some(Self { head: end(), tail: end(), shape, slots, reservations, traced })
     }
 
     /// Puts `item` in at the back.
