@@ -49,7 +49,7 @@ pub struct Magazine<P: SearchCounter = NoCount> {
     caches: Caches<Bitmap<P>>,
     /// Which blocks are in use, one bit each.
     #[cfg(all(debug_assertions, not(loom)))]
-    out: Vec<sateen_base::prim::AtomicU64>,
+    out: crate::zeroed::Zeroed<sateen_base::prim::AtomicU64>,
 }
 
 impl<P: SearchCounter> Magazine<P> {
@@ -97,7 +97,8 @@ unsafe impl<P: SearchCounter> Allocate for Magazine<P> {
         Ok(Self {
             caches: Caches::new(Bitmap::new(blocks)?, capacity)?,
             #[cfg(all(debug_assertions, not(loom)))]
-            out: std::iter::repeat_with(Default::default).take(capacity.div_ceil(64)).collect(),
+            out: crate::zeroed::Zeroed::new(capacity.div_ceil(64))
+                .map_err(|_| BuildError::OutOfMemory { bytes: capacity.div_ceil(8) })?,
         })
     }
 
