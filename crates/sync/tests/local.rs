@@ -487,3 +487,17 @@ fn stress_conserves() {
     assert_eq!(sent.get(), received.get());
     assert_eq!(receiver.len(), 0);
 }
+
+/// A channel takes memory for what is in it, not for what may be.
+#[test]
+fn channels_of_any_capacity() {
+    assert_eq!(bounded::<u8>(0).err(), Some(ZeroCapacity));
+    let near = |power: u32| [(1 << power) - 1, 1 << power, (1 << power) + 1];
+    let powers = (1..usize::BITS).flat_map(near).chain([usize::MAX]);
+    for capacity in powers.filter(|&capacity| capacity > 1) {
+        let (sender, receiver) = bounded(capacity).expect("not 0");
+        sender.send(1).unwrap();
+        sender.try_send(2).unwrap();
+        assert_eq!((receiver.recv(), receiver.try_recv()), (Ok(1), Ok(2)), "{capacity}");
+    }
+}
