@@ -45,6 +45,40 @@ fn a_name_with_a_nul_is_an_error() {
     assert!(std::error::Error::source(&error).is_some());
 }
 
+/// Sizes and names at the ends of their ranges give a pool, or one line of error.
+#[test]
+fn extremes_are_made_or_refused() {
+    let builder = || ThreadPoolBuilder::new().num_threads(1);
+    let check = |what: &str, made: Result<ThreadPool, ThreadPoolBuildError>| match made {
+        Ok(pool) => assert_eq!(pool.install(|| 1), 1),
+        Err(error) => assert_eq!(error.to_string().lines().count(), 1, "{what}: {error}"),
+    };
+    let near = |power: u32| [(1 << power) - 1, 1 << power, (1 << power) + 1];
+    for n in (0..usize::BITS).flat_map(near).chain([isize::MAX as usize, usize::MAX]) {
+        check(&format!("stack size {n}"), builder().stack_size(n).build());
+        if n > 1 << 30 {
+            let error = builder().stack_size(n).build().unwrap_err().to_string();
+            assert!(error.contains(&n.to_string()), "{error}");
+        }
+        // More would be cut to the most, and take memory for so many.
+        if n <= 257 {
+            let none = |_| Err(io::Error::other("none"));
+            let refused = ThreadPoolBuilder::new().num_threads(n.max(1)).spawn_handler(none);
+            assert_eq!(refused.build().unwrap_err().to_string(), "none");
+        }
+    }
+    for name in ["", "a", "\0", "a\0b", "\u{1b}[31m\n", &"n".repeat(1 << 16)] {
+        let own = name.to_owned();
+        let made = builder().thread_name(move |_| own.clone()).build();
+        assert_eq!(made.is_err(), name.contains('\0'), "{name:?}");
+        check(name, made);
+        let own = name.to_owned();
+        let scoped = builder().thread_name(move |_| own.clone());
+        let ran = scoped.build_scoped(|thread| thread.run(), |pool| pool.install(|| 1));
+        assert_eq!(ran.ok(), (!name.contains('\0')).then_some(1), "{name:?}");
+    }
+}
+
 #[test]
 fn names_are_made_one_by_one() {
     let (starts, on_start) = counter();
