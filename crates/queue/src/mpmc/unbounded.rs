@@ -58,9 +58,10 @@ fn let_winner_run_slow(losses: u32) {
 ///
 /// Memory: segments of up to 63 items. A segment is given back as soon as its last reader has left
 /// it and a thread comes to a segment's end; up to 32 are kept for the next items, or fewer if they
-/// are large (64 KiB in all, or eight segments). While readers hold more than four segments at once,
-/// a segment may be given back later, after up to eight further segments for each that is held. A
-/// forgotten [`Batch`] keeps its segment until the queue is dropped, and slows down nothing else.
+/// are large (64 KiB in all, or eight segments). While readers hold more than four segments at
+/// once, a segment may be given back later, after up to eight further segments for each that is
+/// held. A forgotten [`Batch`] keeps its segment, at least until the queue is dropped, and slows
+/// down nothing else.
 ///
 /// Source: the segment list of Michael and Scott's queue (1996), with claims by index.
 ///
