@@ -10,7 +10,7 @@ use crate::wait_queue::{Position, WaitQueue, Waiter};
 use crate::waiting::{awaited, block, block_timeout};
 use sateen_base::canary;
 use sateen_base::prim::Ordering;
-use sateen_base::prim::searched::AtomicU64;
+use sateen_base::prim::searched::AtomicUsize;
 use sateen_base::prim::time::Duration;
 use std::fmt;
 use std::future::Future;
@@ -18,8 +18,8 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-const WAITERS: u64 = 1;
-const ONE: u64 = 2;
+const WAITERS: usize = 1;
+const ONE: usize = 2;
 
 /// Waits until all of a group have finished. Each handle counts as one that has not.
 ///
@@ -69,7 +69,7 @@ impl WaitGroup {
     /// Counts `n` more.
     ///
     /// # Panics
-    /// If the count would pass 2^63 - 1; it is not changed.
+    /// If the count would pass `isize::MAX`; it is not changed.
     pub fn add(&self, n: usize) {
         self.counter.add(n);
     }
@@ -135,26 +135,26 @@ impl Drop for WaitGroup {
 
 /// What the handles of a group share.
 struct Counter {
-    word: AtomicU64,
+    word: AtomicUsize,
     queue: WaitQueue,
 }
 
 impl Counter {
     /// A count of one.
     fn new() -> Self {
-        Self { word: AtomicU64::new(ONE), queue: WaitQueue::new() }
+        Self { word: AtomicUsize::new(ONE), queue: WaitQueue::new() }
     }
 
     fn count(&self) -> usize {
         // Ordering: Acquire pairs with the Release in `try_done`.
-        (self.word.load(Ordering::Acquire) / ONE) as usize
+        self.word.load(Ordering::Acquire) / ONE
     }
 
     fn add(&self, n: usize) {
-        let more = |word: u64| (n as u64).checked_mul(ONE)?.checked_add(word);
+        let more = |word: usize| n.checked_mul(ONE)?.checked_add(word);
         // Relaxed: it publishes nothing; a `done` that follows is ordered by the word.
         let added = self.update(Ordering::Relaxed, more);
-        assert!(added.is_ok(), "a wait group counts to 2^63 - 1");
+        assert!(added.is_ok(), "a wait group counts to {}", isize::MAX);
     }
 
     /// False, changing nothing, if the count is 0.
@@ -185,7 +185,7 @@ impl Counter {
     fn done_slow(&self) -> bool {
         let mut done = false;
         self.queue.notify_all_if(|| {
-            let last = |word: u64| {
+            let last = |word: usize| {
                 let left = word.checked_sub(ONE)?;
                 Some(if left < ONE { 0 } else { left })
             };
@@ -204,7 +204,7 @@ impl Counter {
 
     /// Exchanges the word for what `f` makes of it, with `order`; the word as it was. If `f` makes
     /// nothing of it: the word that was seen, as an error.
-    fn update(&self, order: Ordering, f: impl Fn(u64) -> Option<u64>) -> Result<u64, u64> {
+    fn update(&self, order: Ordering, f: impl Fn(usize) -> Option<usize>) -> Result<usize, usize> {
         // Ordering: Acquire, for what `is_zero_or_join` sees, pairs with the Release in `done`.
         let mut word = self.word.load(Ordering::Acquire);
         while let Some(new) = f(word) {
@@ -234,7 +234,7 @@ impl Counter {
     /// Under the queue's lock: true if it is 0; otherwise the word says that a waiter is queued.
     fn is_zero_or_join(&self) -> bool {
         let waiters = if canary!("wait_group_waiters_bit_missing") { 0 } else { WAITERS };
-        let join = |word: u64| (word >= ONE).then_some(word | waiters);
+        let join = |word: usize| (word >= ONE).then_some(word | waiters);
         // Relaxed: the word's own order of changes decides which side sees the other.
         self.update(Ordering::Relaxed, join).is_err()
     }

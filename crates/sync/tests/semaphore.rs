@@ -41,11 +41,12 @@ fn zero_and_too_many() {
     assert_eq!(none.acquire(usize::MAX).unwrap_err(), error);
     assert_eq!(none.acquire_timeout(usize::MAX, Duration::MAX).unwrap_err(), error);
     assert_eq!(block_on(none.acquire_async(usize::MAX)).unwrap_err(), error);
-    assert!(error.to_string().contains("18446744073709551615"));
+    assert!(error.to_string().contains(&usize::MAX.to_string()));
 }
 
 #[test]
 fn overflow_changes_nothing() {
+    const MORE: usize = Semaphore::MAX_PERMITS.saturating_add(1);
     let full = Semaphore::new(Semaphore::MAX_PERMITS);
     assert!(catch_unwind(AssertUnwindSafe(|| full.add_permits(1))).is_err());
     assert!(catch_unwind(AssertUnwindSafe(|| full.add_permits(usize::MAX))).is_err());
@@ -54,9 +55,25 @@ fn overflow_changes_nothing() {
     full.add_permits(1);
     drop(one); // There is no room: the semaphore stays full.
     assert_eq!(full.available_permits(), Semaphore::MAX_PERMITS);
-    assert!(catch_unwind(|| Semaphore::new(Semaphore::MAX_PERMITS + 1)).is_err());
+    assert!(catch_unwind(|| Semaphore::new(MORE)).is_err());
     full.acquire(Semaphore::MAX_PERMITS).unwrap().forget();
     assert_eq!(full.available_permits(), 0);
+}
+
+/// With 32-bit addresses too, where the word has room for more permits than a count can tell.
+#[test]
+fn no_sum_of_additions_passes_the_maximum() {
+    const MAX: usize = Semaphore::MAX_PERMITS;
+    assert_eq!(MAX as u64, if usize::BITS < 64 { (1 << 31) - 1 } else { (1 << 44) - 1 });
+    let semaphore = Semaphore::new(0);
+    semaphore.add_permits(MAX / 2);
+    semaphore.add_permits(MAX - MAX / 2);
+    for n in [1, MAX / 2, MAX, usize::MAX] {
+        assert!(catch_unwind(AssertUnwindSafe(|| semaphore.add_permits(n))).is_err(), "{n}");
+        assert_eq!(semaphore.available_permits(), MAX, "after adding {n}");
+    }
+    semaphore.try_acquire(MAX).unwrap().forget();
+    assert_eq!(semaphore.available_permits(), 0);
 }
 
 #[test]

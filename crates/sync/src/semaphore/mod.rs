@@ -77,7 +77,7 @@ impl fmt::Display for AcquireError {
 impl std::error::Error for AcquireError {}
 
 impl Semaphore {
-    /// Most permits that a semaphore can hold.
+    /// Most permits that a semaphore can hold: 2^44 - 1, or 2^31 - 1 on 32-bit processors.
     pub const MAX_PERMITS: usize = MAX as usize;
 
     crate::sys::const_except_loom! {

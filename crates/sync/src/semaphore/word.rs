@@ -19,8 +19,10 @@ const NEED_SHIFT: u32 = 4;
 const NEED_MAX: u64 = 0xFFFF;
 const PERMITS_SHIFT: u32 = 20;
 
-/// Most permits a semaphore can hold: 2^44 - 1.
-pub(super) const MAX: u64 = u64::MAX >> PERMITS_SHIFT;
+/// Most permits a semaphore can hold: 2^44 - 1, or 2^31 - 1 where a `usize` has 32 bits. So each
+/// number of permits is a `usize`, and `usize::MAX` is too many on all processors.
+pub(super) const MAX: u64 =
+    if usize::BITS < 64 { u64::MAX >> 33 } else { u64::MAX >> PERMITS_SHIFT };
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Word(pub(super) u64);
