@@ -6,7 +6,7 @@ use sateen_base::prim::searched::AtomicU32;
 use sateen_base::prim::{Ordering, UnsafeCell};
 use std::ptr::NonNull;
 
-/// Most blocks of a cache: with the other fields, 1 KiB.
+/// Most blocks of a cache: with the other fields 1 KiB, or 640 bytes where pointers have 32 bits.
 pub(super) const SLOTS: usize = if cfg!(loom) { 2 } else { 122 };
 
 /// Free blocks of one thread, its owner.
@@ -138,6 +138,7 @@ impl Cache {
     }
 }
 
-// A power of two, so that no cache touches two pages.
+// A power of two, so that no cache touches two pages. Pointers of 32 bits would need twice as many
+// slots for that, which no batch fills.
 #[cfg(not(loom))]
-const _: () = assert!(size_of::<Cache>() == 1024);
+const _: () = assert!(size_of::<Cache>() == if usize::BITS == 64 { 1024 } else { 640 });
