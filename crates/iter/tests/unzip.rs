@@ -176,7 +176,7 @@ fn one_that_is_full_does_not_end_the_other() {
             let (left, right): (Content, Vec<_>) = pairs().filter(|_| true).unzip();
             assert!(right.into_iter().eq(0..len) && left.0.is_some());
         }
-        let forever = (0..1 << 40).into_par_iter().map(|n| (n, n));
+        let forever = (0..usize::MAX).into_par_iter().map(|n| (n, n));
         let (left, right): (Content, Content) = forever.unzip();
         assert!(left.0.is_some() && right.0.is_some());
     });

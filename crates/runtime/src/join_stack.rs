@@ -31,7 +31,7 @@ use std::mem::MaybeUninit;
 
 /// What a slot points to. The stack only uses the address.
 #[derive(Debug)]
-#[repr(C)]
+#[repr(C, align(8))] // For tags; see `entry.rs`.
 pub struct Job {
     /// Runs the job that this header starts. Called once, by the thread that took the job.
     pub run: unsafe fn(*const Job),

@@ -29,7 +29,7 @@ use std::ptr::NonNull;
 type Panic = Box<dyn Any + Send>;
 
 /// The part of a scoped job that does not depend on its closure.
-#[repr(C)]
+#[repr(C, align(8))] // For tags; see `entry.rs`.
 #[derive(Debug)]
 pub(crate) struct ScopeJob {
     /// Runs the job, which the caller has [claimed](ScopeJob::claim).

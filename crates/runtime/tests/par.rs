@@ -99,7 +99,7 @@ fn reductions_keep_order() {
         });
         assert_eq!(text, (0..500).map(|i| format!("{i},")).collect::<String>());
         assert_eq!(rt.install(|| par_reduce(0..0, || 7, |_| 0, |a, b| a + b)), 7);
-        let sum = rt.install(|| par_reduce(0..1_000_000, || 0, |i| i, |a, b| a + b));
+        let sum = rt.install(|| par_reduce(0..1_000_000, || 0, |i| i as u64, |a, b| a + b));
         assert_eq!(sum, 499_999_500_000);
     });
 }

@@ -447,7 +447,7 @@ fn a_tree_of_scopes_when_the_system_gives_no_more() {
         assert_eq!(rt.install(|| 1), 1);
         let status = std::fs::read_to_string("/proc/self/status").expect("a status");
         let size = status.lines().find(|line| line.starts_with("VmSize")).expect("a size");
-        let size = size.split_whitespace().nth(1).and_then(|n| n.parse::<u64>().ok());
+        let size = size.split_whitespace().nth(1).and_then(|n| n.parse::<libc::rlim_t>().ok());
         let limit = size.expect("a number") * 1024 + (60 << 20);
         let limit = libc::rlimit { rlim_cur: limit, rlim_max: limit };
         // SAFETY: the call only reads the limit.

@@ -43,8 +43,8 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 const MOST_WORKERS: usize = 65_535;
 /// Most queues.
 const MOST_QUEUES: usize = 65_535;
-/// Most items of a queue.
-const MOST_CAPACITY: usize = 1 << 48;
+/// Most items of a queue: with 32-bit addresses too, more than there is memory for.
+const MOST_CAPACITY: usize = if usize::BITS < 64 { 1 << 31 } else { 1 << 48 };
 
 /// Any thread sends items, and workers call a handler with each.
 ///

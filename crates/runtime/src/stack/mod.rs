@@ -409,10 +409,10 @@ mod tests {
     #[test]
     fn sizes_are_rounded_or_refused() {
         assert_eq!(StackSize::new(1).map(StackSize::bytes), Ok(min_stack_size()));
-        let error = StackSize::new(1 << 40).expect_err("1 TiB");
+        let error = StackSize::new(3 << 30).expect_err("3 GiB");
         assert_eq!(
             error.to_string(),
-            "cannot use stacks of 1099511627776 bytes: 1073741824 is the most"
+            "cannot use stacks of 3221225472 bytes: 1073741824 is the most"
         );
         assert!(StackSize::new(MAX_STACK).expect("the largest").coarse().bytes() <= MAX_STACK);
     }

@@ -50,7 +50,7 @@ use std::ptr::NonNull;
 use std::task::Waker;
 
 /// The part of a task that does not depend on its types.
-#[repr(C)]
+#[repr(C, align(8))] // For tags; see `entry.rs`.
 pub(crate) struct Header {
     state: TaskState,
     priority: AtomicU8,
