@@ -89,6 +89,9 @@ impl Drop for Blocked {
     }
 }
 
+/// Tasks with the default stack, of which 32 bits can address about a thousand.
+const MANY: usize = if usize::BITS < 64 { 600 } else { 2000 };
+
 fn builder() -> Builder {
     Runtime::builder().workers(2)
 }
@@ -101,22 +104,24 @@ fn many_blocked_tasks_take_little_memory_and_few_maps() {
     if !in_child("many_blocked_tasks_take_little_memory_and_few_maps") {
         return;
     }
-    const TASKS: usize = 20_000;
+    const TASKS: usize = if usize::BITS < 64 { 5_000 } else { 20_000 };
+    const LARGE: usize = if usize::BITS < 64 { MANY } else { TASKS };
     // A default stack has a page of the page table nearly for itself. Unoptimised frames may need a
     // second page of their own.
     let second = if cfg!(debug_assertions) { 4096 + 2048 } else { 0 };
-    for (builder, most) in [(builder(), 10 * 1024), (builder().stack_size(SMALL), 6 * 1024)] {
+    let small = builder().stack_size(SMALL);
+    for (builder, tasks, most) in [(builder(), LARGE, 10 * 1024), (small, TASKS, 6 * 1024)] {
         let rt = builder.build().expect("a runtime");
         let memory = || (status("VmRSS") + status("VmPTE")) * 1024;
         let (before, maps_before) = (memory(), maps());
-        let blocked = Blocked::spawn(&rt, TASKS);
-        blocked.wait_until_started(TASKS);
-        let each = (memory() - before) / TASKS;
+        let blocked = Blocked::spawn(&rt, tasks);
+        blocked.wait_until_started(tasks);
+        let each = (memory() - before) / tasks;
         assert!(each < most + second, "{each} bytes");
         // Older kernels need two more mappings for each guard.
         let maps = maps() - maps_before;
         assert!(!(1000..=TASKS).contains(&maps), "{maps} mappings");
-        assert_eq!(blocked.release(), TASKS);
+        assert_eq!(blocked.release(), tasks);
         rt.shutdown().expect("an orderly end");
     }
 }
@@ -454,13 +459,16 @@ fn far_more_tasks_than_stacks_leave_room_for_themselves() {
     const TASKS: usize = 1_000_000;
     let rt = builder().stack_size(SMALL).build().expect("a runtime");
     assert_eq!(rt.spawn(|| 1).join().expect("runs"), 1);
-    limit_address_space(8_000_000 * 1024);
+    // Addresses of 32 bits are such a limit.
+    if let Ok(bytes) = usize::try_from(8_000_000 * 1024_u64) {
+        limit_address_space(bytes);
+    }
     let blocked = Blocked::spawn(&rt, TASKS);
     while rt.metrics().total().out_of_stacks == 0 {
         std::thread::yield_now();
     }
     let started = blocked.started.load(SeqCst);
-    assert!(started > 20_000, "{started}");
+    assert!(started > if usize::BITS < 64 { 5_000 } else { 20_000 }, "{started}");
     assert!((started..TASKS).contains(&blocked.release()));
     assert_eq!(rt.spawn(|| 2).join().expect("the runtime goes on"), 2);
     rt.shutdown().expect("an orderly end");
@@ -476,10 +484,10 @@ fn a_runtime_that_has_ended_gives_its_stacks_back() {
     let rt = builder().build().expect("a runtime");
     let before = status("VmSize");
     let waker = rt.spawn(sateen_sync::park::current_waker).join().expect("a waker");
-    let blocked = Blocked::spawn(&rt, 2000);
-    blocked.wait_until_started(2000);
+    let blocked = Blocked::spawn(&rt, MANY);
+    blocked.wait_until_started(MANY);
     assert!(status("VmSize") > before + 400_000);
-    assert_eq!(blocked.release(), 2000);
+    assert_eq!(blocked.release(), MANY);
     rt.shutdown().expect("an orderly end");
     assert!(status("VmSize") < before + 20_000, "{} KiB", status("VmSize") - before);
     drop(waker);
@@ -496,9 +504,9 @@ fn a_runtime_that_is_given_up_gives_the_other_stacks_back() {
     let never = Arc::new(Event::new());
     let inner = Arc::clone(&never);
     let resists = rt.spawn(move || sateen_sync::park::uninterrupted(|| inner.wait()));
-    let blocked = Blocked::spawn(&rt, 2000);
-    blocked.wait_until_started(2000);
-    assert_eq!(blocked.release(), 2000);
+    let blocked = Blocked::spawn(&rt, MANY);
+    blocked.wait_until_started(MANY);
+    assert_eq!(blocked.release(), MANY);
     rt.shutdown_timeout(Duration::from_millis(1)).expect_err("one remains");
     // 64 stacks, and some that are small.
     assert!(status("VmSize") < before + 300_000, "{} KiB", status("VmSize") - before);

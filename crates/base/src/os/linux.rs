@@ -67,21 +67,34 @@ fn commitment_left() -> Option<usize> {
     Some(left.saturating_mul(1024))
 }
 
-/// The same for a limit on address space (`ulimit -v`).
-fn address_space_left() -> Option<usize> {
-    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
-    // SAFETY: the call fills the limit.
-    let failed = cfg!(miri) || unsafe { libc::getrlimit(libc::RLIMIT_AS, &mut limit) } != 0;
-    if failed || limit.rlim_cur == libc::RLIM_INFINITY {
+/// Bytes of addresses that the process may use: a limit on them (`ulimit -v`), or all that a
+/// pointer of 32 bits can tell apart. `None` if there is neither.
+fn address_limit() -> Option<usize> {
+    if cfg!(miri) {
         return None;
     }
+    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    // SAFETY: the call fills the limit.
+    let failed = unsafe { libc::getrlimit(libc::RLIMIT_AS, &mut limit) } != 0;
+    let set = (!failed && limit.rlim_cur != libc::RLIM_INFINITY)
+        .then(|| usize::try_from(limit.rlim_cur).unwrap_or(usize::MAX));
+    // The program's name lies at the upper end of the addresses, whose number is the kernel's
+    // choice: most often 3 or 4 GiB.
+    // SAFETY: reads the auxiliary vector; 0 if it lacks the entry.
+    let top = || (unsafe { libc::getauxval(libc::AT_EXECFN) } as usize);
+    let all = (usize::BITS < 64).then(top).filter(|&top| top != 0);
+    set.into_iter().chain(all).min()
+}
+
+/// The same for addresses.
+fn address_space_left() -> Option<usize> {
+    let limit = address_limit()?;
     let mut text = [0u8; 64];
     let text = read_file(b"/proc/self/statm\0", &mut text)?;
     let pages = text.split(|&byte| byte == b' ').next()?;
     let pages: usize = std::str::from_utf8(pages).ok()?.parse().ok()?;
     // SAFETY: takes no pointers.
     let page = usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).ok()?;
-    let limit = usize::try_from(limit.rlim_cur).unwrap_or(usize::MAX);
     Some(limit.saturating_sub(pages.saturating_mul(page)))
 }
 

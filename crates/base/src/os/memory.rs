@@ -16,7 +16,7 @@ static RESERVED: AtomicUsize = AtomicUsize::new(0);
 /// How much address space must be left when memory has been reserved, and the part of all reserved
 /// memory that must also be left. Otherwise a program that blocks ever more tasks would use up its
 /// limit to the last byte, and the next allocation on the heap would end it.
-const SPARE: usize = if cfg!(target_pointer_width = "64") { 16 << 20 } else { 1 << 20 };
+const SPARE: usize = 16 << 20;
 const SPARE_PART: usize = 8;
 
 /// How pages of a [`Mapping`] are made inaccessible.

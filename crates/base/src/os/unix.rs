@@ -4,7 +4,7 @@ use std::io;
 use std::time::Duration;
 
 /// Limit on the bytes that are mapped for a moment, to see whether they could be.
-const PROBE: usize = if cfg!(target_pointer_width = "64") { 16 << 20 } else { 1 << 20 };
+const PROBE: usize = 16 << 20;
 
 pub(super) fn reserve(size: usize, spare: usize, flags: libc::c_int) -> io::Result<*mut u8> {
     let spare = spare.min(PROBE);

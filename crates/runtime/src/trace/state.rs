@@ -5,7 +5,7 @@
 
 use super::outside::Outside;
 use crate::metrics::Doing;
-use crate::trace_ring::Ring;
+use crate::trace_ring::{Ring, WORDS};
 use crate::worker::Worker;
 use sateen_base::prim::time::Instant;
 use sateen_base::prim::{Arc, AtomicPtr, AtomicU64, Ordering};
@@ -14,6 +14,11 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// Where the events of threads that are no workers go.
 pub(crate) const OUTSIDE: usize = usize::MAX;
+
+/// Most events that a ring keeps: 32 GiB of them, or 128 MiB where addresses have 32 bits.
+const MOST_EVENTS: usize = if usize::BITS < 64 { 1 << 22 } else { 1 << 30 };
+
+const _: () = assert!(MOST_EVENTS <= isize::MAX as usize / (WORDS * size_of::<u64>()));
 
 /// A moment in ticks and by the clock.
 #[derive(Clone, Copy, Debug)]
@@ -124,7 +129,7 @@ impl State {
     /// those that have been made.
     pub(crate) fn start<'a>(&self, events: usize, workers: impl Iterator<Item = &'a Worker>) {
         Moment::origin();
-        let events = events.clamp(2, 1 << 30).next_power_of_two();
+        let events = events.clamp(2, MOST_EVENTS).next_power_of_two();
         let mut inner = self.lock();
         let former = std::mem::take(&mut inner.traced);
         let (same, other): (Vec<_>, _) =

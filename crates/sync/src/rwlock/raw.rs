@@ -10,6 +10,9 @@
 //! | `BARRED` 16 | by the same one, and by a fair unlock while `HEAD` | newcomers go to the gate |
 //! | 32 and up | by readers | how many hold it shared; full while the highest bit, `FULL`, is set |
 //!
+//! A `usize` of 32 bits counts 2^26 readers. A reader that finds the lock full waits, as for a
+//! writer. So guards that are forgotten can block the lock, and never make it free.
+//!
 //! The holder of the gate clears `HEAD` and `BARRED` when it gets in or gives up. The one that set
 //! `UPGRADING` clears it likewise.
 
