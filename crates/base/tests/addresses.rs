@@ -1,5 +1,11 @@
 //! Where addresses are few, mappings leave some of them to the heap.
-#![cfg(all(not(loom), not(miri), target_os = "linux", target_pointer_width = "32"))]
+#![cfg(all(
+    not(loom),
+    not(miri),
+    target_os = "linux",
+    target_pointer_width = "32",
+    feature = "os"
+))]
 
 #[path = "common/child.rs"]
 mod child;

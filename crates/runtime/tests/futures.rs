@@ -80,13 +80,13 @@ fn a_hundred_thousand_that_wait_for_one_event() {
                     event.wait_async().await;
                     once_more().await;
                     woken.fetch_add(1, SeqCst);
-                    i
+                    i as u64
                 })
             })
             .collect();
         event.set();
-        let sum: usize = handles.into_iter().map(|handle| handle.join().unwrap()).sum();
-        assert_eq!(sum, count * (count - 1) / 2);
+        let sum: u64 = handles.into_iter().map(|handle| handle.join().unwrap()).sum();
+        assert_eq!(sum, count as u64 * (count as u64 - 1) / 2);
         assert_eq!(woken.load(SeqCst), count);
     });
 }

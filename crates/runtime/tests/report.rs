@@ -332,7 +332,7 @@ fn fibers_come_and_go_while_several_look() {
                     threads.spawn(|| {
                         while !done.load(SeqCst) {
                             for fiber in rt.fibers() {
-                                assert!(fiber.id != 0 && fiber.worker < workers);
+                                assert!(fiber.id != 0 && fiber.worker < workers, "{fiber:?}");
                                 std::hint::black_box(fiber.to_string());
                             }
                             assert!(rt.report().deadlocks.is_empty());

@@ -201,7 +201,7 @@ fn ten_thousand_blocked_tasks_whose_guards_are_protected() {
     }
     const TASKS: usize = 10_000;
     let stacks = PooledStacks::new().guard(StackGuard::Protected);
-    let rt = builder().stack_allocator(stacks).build().expect("a runtime");
+    let rt = builder().stack_size(64 << 10).stack_allocator(stacks).build().expect("a runtime");
     let blocked = Blocked::spawn(&rt, TASKS);
     blocked.wait_until_started(TASKS);
     assert_eq!(blocked.release(), TASKS);
@@ -222,7 +222,7 @@ fn before_maps_run_out_spawns_are_refused() {
         return; // This would take too long.
     }
     let stacks = PooledStacks::new().guard(StackGuard::Protected);
-    let rt = builder().stack_allocator(stacks).build().expect("a runtime");
+    let rt = builder().stack_size(64 << 10).stack_allocator(stacks).build().expect("a runtime");
     let blocked = Blocked::spawn(&rt, most / 2);
     while rt.metrics().total().out_of_stacks == 0 {
         std::thread::yield_now();

@@ -225,7 +225,8 @@ impl Os for Linux {
         let mut done = 0;
         // Valgrind does not know the call, and says so at length.
         while done < count && !valgrind::is_running() {
-            let part = |index| at.wrapping_add((done + index) * stride).cast();
+            // Those beyond the count are not read. With 32 bits their place can overflow.
+            let part = |index: usize| at.wrapping_add((done + index).wrapping_mul(stride)).cast();
             let parts: [_; MOST] =
                 std::array::from_fn(|index| libc::iovec { iov_base: part(index), iov_len: len });
             let n = MOST.min(count - done);

@@ -17,10 +17,16 @@ pub(crate) fn strict() -> bool {
     env!("CARGO_CRATE_NAME").starts_with("strict")
 }
 
-/// `n`, the number of waiting tasks, or fewer in a strict runtime, where each of them takes a
-/// thread.
+/// `n`, the number of waiting tasks, or fewer: in a strict runtime, where each of them takes a
+/// thread, and where 32 bits address about 1,500 stacks.
 pub(crate) fn many(n: usize) -> usize {
-    if strict() { n.min(300) } else { n }
+    n.min(if strict() {
+        300
+    } else if usize::BITS < 64 {
+        600
+    } else {
+        n
+    })
 }
 
 /// The settings under test.
