@@ -120,7 +120,7 @@ fn no_item_is_lost_by_a_lie() {
         let mut items: Vec<_> = (0..30_000).map(|n| census.citizen(n)).collect();
         for seed in 0..3 {
             let calls = AtomicUsize::new(seed);
-            let lie = || match (calls.fetch_add(1, SeqCst) * 7919) % 5 {
+            let lie = || match calls.fetch_add(1, SeqCst).wrapping_mul(7919) % 5 {
                 0 | 1 => Ordering::Less,
                 2 => Ordering::Equal,
                 _ => Ordering::Greater,
