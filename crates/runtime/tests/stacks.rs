@@ -409,8 +409,8 @@ fn allocators_that_fail() {
     rt.shutdown().expect("an orderly end");
 }
 
-/// If Valgrind is installed, it does not complain about a switch of stacks. Other processors have no
-/// call that tells it of stacks; see `base/src/os/valgrind.rs`.
+/// If Valgrind is installed, it does not complain about a switch of stacks. On other processors it
+/// is not told of them; see `crates/base/src/os/valgrind.rs`.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 #[test]
 fn valgrind_knows_the_stacks() {
