@@ -18,7 +18,7 @@
 //! store. Measured here: 0.14 µs when the other cores are idle, 16 to 22 µs when they are busy.
 //!
 //! Without kernel support (see [`is_asymmetric`]) [`light`] is not enough: callers then always take
-//! their slow paths, which contain full fences. Under loom, and without the feature `std`, both
+//! their slow paths, which contain full fences. Under loom and Miri, and without the feature `std`, both
 //! sides are full fences. The two have different types, so that only a light-heavy pair can be
 //! written.
 //!
@@ -32,12 +32,12 @@ use crate::prim;
 pub struct HeavyFence(());
 
 /// The free side: keeps the compiler, not the processor, from moving the store below the load.
-/// Without the feature `std` it is a full fence.
+/// Under Miri, and without the feature `std`, it is a full fence.
 #[inline(always)]
 pub fn light() {
-    #[cfg(all(feature = "std", not(loom)))]
+    #[cfg(all(feature = "std", not(any(loom, miri))))]
     core::sync::atomic::compiler_fence(prim::Ordering::SeqCst);
-    #[cfg(any(not(feature = "std"), loom))]
+    #[cfg(any(not(feature = "std"), loom, miri))]
     prim::fence(prim::Ordering::SeqCst);
 }
 
@@ -56,8 +56,8 @@ pub fn heavy() -> HeavyFence {
 
 /// Whether [`light`] is enough on the frequent side. Asked once; registers with the kernel.
 ///
-/// Call it before starting threads: registering costs 5 µs then, and 25 ms later. Always true
-/// without the feature `std`, where [`light`] is a full fence.
+/// Call it before starting threads: registering costs 5 µs then, and 25 ms later. True under
+/// Miri and without the feature `std`, where [`light`] is a full fence.
 pub fn is_asymmetric() -> bool {
     #[cfg(feature = "std")]
     {

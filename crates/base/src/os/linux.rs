@@ -54,7 +54,7 @@ fn room_left() -> Option<usize> {
 fn commitment_left() -> Option<usize> {
     static IS_STRICT: OnceLock<bool> = OnceLock::new();
     let policy = || read_file(b"/proc/sys/vm/overcommit_memory\0", &mut [0; 8])?.first().copied();
-    if !IS_STRICT.get_or_init(|| !cfg!(miri) && policy() == Some(b'2')) {
+    if !IS_STRICT.get_or_init(|| policy() == Some(b'2')) {
         return None;
     }
     let mut text = [0; 4096];
@@ -70,9 +70,6 @@ fn commitment_left() -> Option<usize> {
 /// Bytes of addresses that the process may use: a limit on them (`ulimit -v`), or all that a
 /// pointer of 32 bits can tell apart. `None` if there is neither.
 fn address_limit() -> Option<usize> {
-    if cfg!(miri) {
-        return None;
-    }
     let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
     // SAFETY: the call fills the limit.
     let failed = unsafe { libc::getrlimit(libc::RLIMIT_AS, &mut limit) } != 0;
@@ -100,8 +97,7 @@ fn address_space_left() -> Option<usize> {
 
 impl Os for Linux {
     fn register_heavy_barrier() -> bool {
-        // Miri does not know this call.
-        !cfg!(miri) && membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) == 0
+        membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) == 0
     }
 
     fn heavy_barrier() {
@@ -373,9 +369,6 @@ impl Os for Linux {
             // SAFETY: by contract; functions are as large as pointers here.
             let f = unsafe { std::mem::transmute::<*mut libc::c_void, fn()>(f) };
             f();
-        }
-        if cfg!(miri) {
-            return false;
         }
         // SAFETY: the name is that of a function of this type, if there is one.
         let register = unsafe {

@@ -2,7 +2,7 @@
 //!
 //! The functions of this module call the implementation chosen at compile time. Each of them may
 //! fail, and the caller must survive it: a kernel without `membarrier`, no right to pin, no memory
-//! for a stack.
+//! for a stack. Miri, which knows few system calls, takes the portable fallback.
 
 use crate::prim::time::Duration;
 use std::ffi::OsString;
@@ -18,22 +18,22 @@ mod fault;
 pub mod faults;
 mod file;
 mod fork;
-#[cfg(target_os = "linux")]
+#[cfg(all(target_os = "linux", not(miri)))]
 mod linux;
 #[cfg(unix)]
 mod local;
 mod memory;
 mod mutex;
 mod per_process;
-#[cfg(target_os = "linux")]
+#[cfg(all(target_os = "linux", not(miri)))]
 mod placement;
-#[cfg(any(not(any(target_os = "linux", windows)), test))]
+#[cfg(any(not(any(target_os = "linux", windows)), miri, test))]
 mod portable;
 mod thread_end;
-#[cfg(unix)]
+#[cfg(all(unix, not(miri)))]
 mod unix;
 pub mod valgrind;
-#[cfg(windows)]
+#[cfg(all(windows, not(miri)))]
 mod windows;
 
 pub use at_end::{at_end, end_work_now};
@@ -50,11 +50,11 @@ pub use mutex::PlatformMutex;
 pub use per_process::PerProcess;
 pub use thread_end::{ThreadEnd, mark_thread, thread_end};
 
-#[cfg(target_os = "linux")]
+#[cfg(all(target_os = "linux", not(miri)))]
 use linux::Linux as Host;
-#[cfg(not(any(target_os = "linux", windows)))]
+#[cfg(any(not(any(target_os = "linux", windows)), miri))]
 use portable::Portable as Host;
-#[cfg(windows)]
+#[cfg(all(windows, not(miri)))]
 use windows::Windows as Host;
 
 /// The services a platform gives. Every method has a fallback that is correct, if slower.
@@ -397,6 +397,8 @@ pub fn thread_stack() -> Option<Range<usize>> {
 mod tests {
     use super::*;
 
+    const TELLS_STACK: bool = cfg!(all(any(target_os = "linux", windows), not(miri)));
+
     #[test]
     fn a_thread_s_stack_holds_its_frames() {
         let inside = || {
@@ -405,7 +407,7 @@ mod tests {
         };
         assert!(inside());
         assert!(std::thread::spawn(inside).join().unwrap());
-        assert_eq!(thread_stack().is_some(), cfg!(any(target_os = "linux", windows)));
+        assert_eq!(thread_stack().is_some(), TELLS_STACK);
     }
 
     fn futex_hands_over<O: Os>() {

@@ -20,13 +20,14 @@ static TABLE: [Bucket; BUCKETS] =
     [const { Bucket { lock: Mutex::new(()), wakeup: Condvar::new() } }; BUCKETS];
 
 fn bucket(word: &AtomicU32) -> &'static Bucket {
-    let address = std::ptr::from_ref(word) as usize;
+    let address = std::ptr::from_ref(word).addr();
     &TABLE[(address >> 2).wrapping_mul(0x9E37_79B9) >> 7 & (BUCKETS - 1)]
 }
 
 impl Os for Portable {
     fn register_heavy_barrier() -> bool {
-        false
+        // Under Miri the light side is a full fence, and so is the heavy one without this.
+        cfg!(miri)
     }
 
     fn heavy_barrier() {}
@@ -66,24 +67,24 @@ impl Os for Portable {
         super::unix::has_gained_privileges()
     }
 
-    #[cfg(unix)]
+    #[cfg(all(unix, not(miri)))]
     fn reserve(size: usize, spare: usize) -> io::Result<*mut u8> {
         super::unix::reserve(size, spare, 0)
     }
 
-    #[cfg(unix)]
+    #[cfg(all(unix, not(miri)))]
     unsafe fn release(base: *mut u8, size: usize) {
         // SAFETY: passed on to the caller.
         unsafe { super::unix::release(base, size) }
     }
 
-    #[cfg(unix)]
+    #[cfg(all(unix, not(miri)))]
     unsafe fn protect(at: *mut u8, len: usize) -> io::Result<()> {
         // SAFETY: passed on to the caller.
         unsafe { super::unix::protect(at, len) }
     }
 
-    #[cfg(unix)]
+    #[cfg(all(unix, not(miri)))]
     unsafe fn at_fork_in_child(handler: extern "C" fn()) {
         // SAFETY: passed on to the caller.
         unsafe { super::unix::at_fork_in_child(handler) };
@@ -94,23 +95,50 @@ impl Os for Portable {
         libc::MINSIGSTKSZ
     }
 
-    #[cfg(not(unix))]
+    /// From the heap, so that Miri knows the memory's bounds, and says what has not been released.
+    #[cfg(miri)]
+    fn reserve(size: usize, _spare: usize) -> io::Result<*mut u8> {
+        // Here all of it is resident from the start.
+        const MOST: usize = 1 << 28;
+        let memory = std::alloc::Layout::from_size_align(size, super::Mapping::PAGE);
+        let memory = memory.ok().filter(|memory| (1..=MOST).contains(&memory.size()));
+        // SAFETY: the size is not 0.
+        let base = memory.map(|memory| unsafe { std::alloc::alloc_zeroed(memory) });
+        base.filter(|base| !base.is_null()).ok_or(io::ErrorKind::OutOfMemory.into())
+    }
+
+    #[cfg(miri)]
+    unsafe fn release(base: *mut u8, size: usize) {
+        // SAFETY: the caller hands back what `reserve` has allocated with this layout.
+        unsafe {
+            let layout = std::alloc::Layout::from_size_align_unchecked(size, super::Mapping::PAGE);
+            std::alloc::dealloc(base, layout);
+        }
+    }
+
+    /// No access is refused: code that runs into a guard runs on fibers, which Miri cannot switch.
+    #[cfg(miri)]
+    unsafe fn protect(_at: *mut u8, _len: usize) -> io::Result<()> {
+        Ok(())
+    }
+
+    #[cfg(not(any(unix, miri)))]
     fn reserve(_size: usize, _spare: usize) -> io::Result<*mut u8> {
         Err(io::Error::new(io::ErrorKind::Unsupported, "no memory maps here"))
     }
 
-    #[cfg(not(unix))]
+    #[cfg(not(any(unix, miri)))]
     unsafe fn release(_base: *mut u8, _size: usize) {}
 
-    #[cfg(not(unix))]
+    #[cfg(not(any(unix, miri)))]
     unsafe fn protect(_at: *mut u8, _len: usize) -> io::Result<()> {
         Err(io::ErrorKind::Unsupported.into())
     }
 
     fn process_cpu_time() -> Option<Duration> {
-        #[cfg(unix)]
+        #[cfg(all(unix, not(miri)))]
         return super::unix::process_cpu_time();
-        #[cfg(not(unix))]
+        #[cfg(not(all(unix, not(miri))))]
         None
     }
 }

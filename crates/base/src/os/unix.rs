@@ -92,10 +92,7 @@ pub(super) fn has_gained_privileges() -> bool {
 /// # Safety
 /// See [`super::Os::at_fork_in_child`].
 pub(super) unsafe fn at_fork_in_child(handler: extern "C" fn()) {
-    if !cfg!(miri) {
-        // Without memory for it the process cannot tell that it has forked, and nothing can be
-        // done.
-        // SAFETY: passed on to the caller.
-        unsafe { libc::pthread_atfork(None, None, Some(handler)) };
-    }
+    // Without memory for it the process cannot tell that it has forked, and nothing can be done.
+    // SAFETY: passed on to the caller.
+    unsafe { libc::pthread_atfork(None, None, Some(handler)) };
 }
