@@ -19,8 +19,8 @@ use sateen_base::canary;
 use sateen_base::prim::searched::AtomicU32;
 use sateen_base::prim::time::Duration;
 use sateen_base::prim::{AtomicU64, Ordering};
+use sateen_base::unwind::run_and_discard;
 use std::future::Future;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
@@ -193,9 +193,7 @@ impl Drop for Running<'_> {
     fn drop(&mut self) {
         // This runs mostly while the initialiser's panic unwinds: a waker's panic must not end the
         // process.
-        if let Err(panic) = catch_unwind(AssertUnwindSafe(|| self.core.finish(self.end))) {
-            std::mem::forget(panic);
-        }
+        run_and_discard(|| self.core.finish(self.end));
     }
 }
 

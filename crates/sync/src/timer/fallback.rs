@@ -11,8 +11,8 @@ use crate::thread_parker::ThreadParker;
 use sateen_base::os::{self, PerProcess};
 use sateen_base::prim::time::Instant;
 use sateen_base::prim::{AtomicU32, Ordering, thread};
+use sateen_base::unwind::run_and_discard;
 use std::io;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 
 const NOT: u32 = 0;
 const STARTING: u32 = 1;
@@ -78,10 +78,7 @@ impl Fallback {
                 }
             }
             // A waker's panic has been reported by the panic hook; the others were woken.
-            if let Err(panic) = catch_unwind(AssertUnwindSafe(|| self.queue.fire(Instant::now()))) {
-                // Its drop might panic, too.
-                std::mem::forget(panic);
-            }
+            run_and_discard(|| self.queue.fire(Instant::now()));
         }
     }
 }
