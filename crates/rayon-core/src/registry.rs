@@ -139,9 +139,9 @@ impl Registry {
             })
         };
         let mut registry = None;
-        let pool = Pool::build(settings, resident, |worker| {
+        let pool = Pool::build(settings, resident, |mut worker| {
             let registry = registry.get_or_insert_with(|| around(Pool::of(&worker)));
-            Pool::run_first::<StartHere>(&worker);
+            Pool::run_first::<StartHere>(&mut worker);
             let name = builder.make_thread_name(worker.index());
             let registry = Arc::clone(registry);
             builder.spawn_thread(ThreadBuilder::new(name, stack_size, registry, worker))

@@ -29,6 +29,7 @@ use sateen_base::prim::time::{Duration, Instant};
 use std::cell::{Cell, RefCell};
 use std::future::IntoFuture;
 use std::marker::PhantomData;
+use std::mem::offset_of;
 use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
 use std::ptr::NonNull;
 
@@ -530,7 +531,9 @@ impl<F: FnOnce() -> R, R> Call<F, R> {
     }
 
     fn entry(&self) -> Entry {
-        Entry::job(NonNull::from(&self.job))
+        const { assert!(offset_of!(Self, job) == 0) };
+        // Of the whole call, to which `run` goes back.
+        Entry::job(NonNull::from(self).cast())
     }
 
     /// # Safety

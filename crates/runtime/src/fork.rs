@@ -12,7 +12,7 @@ use crate::unwind::discard;
 use crate::worker::Owner;
 use sateen_base::prim::UnsafeCell;
 use std::any::Any;
-use std::mem::{ManuallyDrop, MaybeUninit};
+use std::mem::{ManuallyDrop, MaybeUninit, offset_of};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 type Panic = Box<dyn Any + Send>;
@@ -37,6 +37,13 @@ struct Branch<F, R> {
 const _: () = assert!(size_of::<Branch<(), ()>>() >= crate::stack::BYTES_PER_SLOT);
 
 impl<F: FnOnce() -> R, R> Branch<F, R> {
+    /// What is pushed. As in `join.rs`: it leads to the whole branch.
+    #[inline(always)]
+    fn job(&self) -> *const Job {
+        const { assert!(offset_of!(Self, job) == 0) };
+        std::ptr::from_ref(self).cast()
+    }
+
     /// # Safety
     /// As for a join's branch: called once, by the side that has it.
     #[inline(always)]
@@ -139,7 +146,7 @@ where
     for branch in branches[1..].iter().rev() {
         let requests = || context::with(context::Context::requests);
         // SAFETY: the running fiber's stack; every push is popped below.
-        if unsafe { offer::push(stack, &branch.job, requests) } {
+        if unsafe { offer::push(stack, branch.job(), requests) } {
             Owner::answer();
         }
     }
@@ -244,4 +251,31 @@ where
             }
         },
     )
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    /// Miri says if the pointer may not be used for the whole branch.
+    #[test]
+    fn what_is_pushed_leads_to_the_whole_branch() {
+        let frame = Frame { latch: CountLatch::new(1) };
+        fn branch<F: FnOnce() -> R, R>(f: F, frame: &Frame) -> Branch<F, R> {
+            Branch {
+                job: Job { run: Branch::<F, R>::run_stolen },
+                frame,
+                f: UnsafeCell::new(ManuallyDrop::new(f)),
+                result: UnsafeCell::new(MaybeUninit::uninit()),
+                room: SlotRoom::uninit(),
+            }
+        }
+        let branch = branch(|| "result", &frame);
+        let job = branch.job();
+        // SAFETY: the branch lies above, and is run once.
+        unsafe { ((*job).run)(job) };
+        // SAFETY: the branch has run.
+        let result = branch.result.with_mut(|place| unsafe { (*place).assume_init_read() });
+        assert_eq!(result.ok(), Some("result"));
+    }
 }

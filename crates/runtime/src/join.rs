@@ -13,7 +13,7 @@ use crate::unwind::{Held, discard, run_and_discard};
 use crate::worker::Owner;
 use sateen_base::prim::UnsafeCell;
 use std::any::Any;
-use std::mem::{ManuallyDrop, MaybeUninit};
+use std::mem::{ManuallyDrop, MaybeUninit, offset_of};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::thread::Result as Caught;
 
@@ -46,6 +46,14 @@ impl<F: FnOnce(bool) -> R, R> Branch<F, R> {
             result: UnsafeCell::new(MaybeUninit::uninit()),
             room: SlotRoom::uninit(),
         }
+    }
+
+    /// What is pushed. Made of the whole branch, as the thief goes from it to the other fields: a
+    /// pointer to the field `job` may only be used for that.
+    #[inline(always)]
+    fn job(&self) -> *const Job {
+        const { assert!(offset_of!(Self, job) == 0) };
+        std::ptr::from_ref(self).cast()
     }
 
     /// # Safety
@@ -176,7 +184,7 @@ where
     B: FnOnce(bool) -> RB,
 {
     // SAFETY: the running fiber's stack; the branch is popped below before its frame goes.
-    if unsafe { offer::push(stack, &branch.job, || context::with(context::Context::requests)) } {
+    if unsafe { offer::push(stack, branch.job(), || context::with(context::Context::requests)) } {
         Owner::answer();
     }
     // No panic may leave this frame while the branch is on the stack, or stolen. (The two outcomes
@@ -324,4 +332,21 @@ where
             Err(panic) => a_panicked(panic, |_| b()),
         },
     )
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    /// Miri says if the pointer may not be used for the whole branch.
+    #[test]
+    fn what_is_pushed_leads_to_the_whole_branch() {
+        let branch = Branch::new(|stolen| (stolen, "result"));
+        let job = branch.job();
+        // SAFETY: the branch lies above, and is run once.
+        unsafe { ((*job).run)(job) };
+        assert!(branch.latch.is_done());
+        // SAFETY: the latch is set.
+        assert_eq!(unsafe { branch.result() }.ok(), Some((true, "result")));
+    }
 }

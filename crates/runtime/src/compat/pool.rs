@@ -98,11 +98,18 @@ impl Pool {
 
     /// The worker runs `J` before anything else. If the runtime is not built after all, or the
     /// worker never runs, neither does `J`.
-    pub fn run_first<J: FirstJob>(worker: &WorkerThread) {
+    ///
+    /// ```compile_fail,E0308
+    /// use sateen_runtime::compat::{FirstJob, Pool};
+    /// fn two_threads_could<J: FirstJob>(worker: &sateen_runtime::WorkerThread) {
+    ///     Pool::run_first::<J>(worker);
+    /// }
+    /// ```
+    pub fn run_first<J: FirstJob>(worker: &mut WorkerThread) {
         let shared = worker.shared();
         let cell = &shared.workers[worker.index()];
-        // SAFETY: a `WorkerThread` that has not been run is borrowed here, so no thread runs the
-        // worker yet.
+        // SAFETY: a `WorkerThread` that has not been run is the caller's alone here, so no thread
+        // runs the worker yet, and no other one is here.
         unsafe { cell.owner() }.set_next(Entry::job(NonNull::from(First::<J>::JOB)));
     }
 

@@ -25,6 +25,7 @@ use sateen_base::SpinLock;
 use sateen_base::prim::time::{Duration, Instant};
 use sateen_base::prim::{Arc, AtomicUsize, Ordering};
 use sateen_sync::park;
+use std::mem::offset_of;
 use std::ptr::{NonNull, null};
 use std::task::Waker;
 
@@ -103,7 +104,9 @@ impl Survey {
         told += self.parts.len() - self.regular;
         for (worker, part) in shared.workers.iter().zip(&self.parts[..self.regular]) {
             let count = Arc::into_raw(Arc::clone(self));
-            let job = NonNull::from(&part.job);
+            const { assert!(offset_of!(Part, job) == 0) };
+            // Of the whole part, to which `run` goes back.
+            let job = NonNull::from(part).cast::<Job>();
             if !worker.ask(shared, Entry::survey(job)) {
                 part.tell_for_worker();
                 told += 1;

@@ -438,3 +438,24 @@ impl<T> std::fmt::Debug for JoinHandle<T> {
         f.debug_struct("JoinHandle").field("finished", &self.is_finished()).finish()
     }
 }
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::super::{Birth, new, run_queued};
+    use crate::{Runtime, context};
+    use std::panic::Location;
+
+    /// As one of a former runtime whose address this one has, and whose policy has kept the entry.
+    #[test]
+    fn a_task_that_is_in_no_queue_of_this_runtime_is_run_by_its_joiner() {
+        let runtime = Runtime::builder().workers(1).build().expect("a runtime");
+        runtime.install(|| {
+            let (worker, _) = context::here().expect("a worker");
+            let birth = Birth::plain(worker.ids().draw(), Location::caller());
+            let (header, handle) = new(|| 7, worker.shared(), birth);
+            assert_eq!(handle.join().ok(), Some(7));
+            // SAFETY: the entry, which the policy gives back now.
+            unsafe { run_queued(header) };
+        });
+    }
+}

@@ -57,7 +57,12 @@ pub(crate) struct Header {
     actions: &'static Actions,
     /// The slot of the handle's waker; see [`TaskState::is_waiting`].
     waker: UnsafeCell<Option<Waker>>,
-    /// The runtime that the task was spawned on; only compared, never followed.
+    /// The runtime that the task was spawned on; only compared, never followed. Another runtime may
+    /// have taken the address over. Then the first one has freed its [`Shared`], and the task is
+    /// done, or its entry was left with a policy of the user's. Such a task is `Send`, and may run
+    /// anywhere (`policy/custom.rs`). One that is not `Send` is of a current-thread runtime, which
+    /// has no such policy, and which frees nothing while a task is not done
+    /// (`current_thread.rs`: `drop`).
     home: *const Shared,
     id: TaskId,
     location: &'static Location<'static>,
