@@ -126,7 +126,7 @@ impl<S: Stage> Run<S> {
 }
 
 fn stalls<S: Stage>() {
-    let steps = if cfg!(miri) { 3_000 } else { 200_000 };
+    let steps = if cfg!(miri) { 400 } else { 200_000 };
     for seed in 1..=if cfg!(miri) { 1 } else { 4 } {
         for (lifo, split) in [(false, false), (true, false), (true, true)] {
             Run::<S>::new(lifo, split, seed).go(steps);

@@ -1,7 +1,7 @@
 //! The thieves' half of a deque.
 
 use crate::Steal;
-use crate::index::{Top, gap};
+use crate::index::{Top, gap, none};
 use crate::inner::Inner;
 use crate::prim::{Arc, Ordering, spin_loop};
 use crate::stage::{Cached, Stage};
@@ -61,10 +61,16 @@ impl<T, S: Stage> Stealer<T, S> {
     /// assert_eq!(sateen::deque::Worker::from_iter(0..5).stealer().len(), 5);
     /// ```
     pub fn len(&self) -> usize {
-        // Ordering: SeqCst for callers that look after announcing something.
-        let top = Top(self.inner.top.load(Ordering::SeqCst));
-        let bottom = self.inner.owner.bottom.load(Ordering::SeqCst);
-        gap(top.index(), bottom).max(0) as usize
+        loop {
+            // Ordering: SeqCst for callers that look after announcing something.
+            let top = Top(self.inner.top.load(Ordering::SeqCst));
+            let bottom = self.inner.owner.bottom.load(Ordering::SeqCst);
+            match gap(top.index(), bottom) {
+                // This thread slept between the two: see `none`.
+                ..-1 => {}
+                items => return items.max(0) as usize,
+            }
+        }
     }
 
     /// Takes the oldest item.
@@ -200,7 +206,7 @@ impl<T, S: Stage> Stealer<T, S> {
         }
         let (top, bottom) = self.inner.look();
         let items = gap(top.index(), bottom);
-        if items > 0 { Steal::Success((top, items as u32)) } else { Steal::Empty }
+        if items > 0 { Steal::Success((top, items as u32)) } else { none(items) }
     }
 
     /// Moves up to half of the items to `dest`. Returns one of them if `keep` is set.
