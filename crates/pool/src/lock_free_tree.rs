@@ -14,6 +14,14 @@
 //!
 //! If `clears` is the same twice, with none under way, no clearing took place in between.
 //!
+//! 1. The low field does not run over: each thread has one clearing under way at most, and no
+//!    system has 2^24 threads.
+//! 2. The high field loses a carry only at the end of the word. The caller's own clearings are
+//!    added to its first reading in the same arithmetic, so the comparison is exact modulo 2^40.
+//! 3. So it errs after exactly 2^40 clearings by others, or a multiple, within one search. Each is
+//!    three exchanges of shared words, so that takes hours, and a search looks at each leaf three
+//!    times at most. Even then no block gets two users: the search may miss a free one.
+//!
 //! The first table says which thread writes `words`. Threads that clear above the leaves write
 //! `clears`. `starts` are hints.
 
@@ -352,5 +360,58 @@ unsafe impl<P: SearchCounter> Allocate for LockFreeTree<P> {
     #[cfg(feature = "study")]
     fn counts(&self) -> Counts {
         self.probe.counts()
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    const BLOCKS: usize = 3 * BITS;
+
+    fn tree(clears: u64) -> (LockFreeTree, Blocks) {
+        let blocks = Blocks::new(BLOCKS, 8, 8, 8, true).expect("a few blocks");
+        let tree = LockFreeTree::new(&blocks).expect("a few words");
+        tree.clears.store(clears, Ordering::Relaxed);
+        (tree, blocks)
+    }
+
+    #[test]
+    fn the_count_of_clearings_wraps_beside_those_under_way() {
+        // Each search for what is not there clears a bit above a leaf, and then the root's.
+        for before in 0..4u64 {
+            let (tree, blocks) = tree(u64::MAX - UNDER_WAY - (before << 24));
+            // SAFETY: the strategy is used with its own blocks, here and below.
+            let all: Vec<_> = (0..BLOCKS).filter_map(|_| unsafe { tree.take(&blocks) }).collect();
+            assert_eq!(all.len(), BLOCKS);
+            for block in all.into_iter().rev() {
+                // SAFETY: as above; none is free, and each is given back once.
+                unsafe {
+                    assert_eq!(tree.take(&blocks), None);
+                    tree.give(&blocks, block);
+                    assert_eq!(tree.take(&blocks), Some(block));
+                }
+            }
+            let clears = tree.clears.load(Ordering::Relaxed);
+            assert_eq!(clears & UNDER_WAY, 0);
+            assert!(clears < 1 << 40, "it has wrapped: {clears:x}");
+        }
+    }
+
+    #[test]
+    fn a_clearing_that_is_under_way_at_the_wrap_is_seen() {
+        let (tree, blocks) = tree(u64::MAX - UNDER_WAY);
+        let mut cost = Cost::default();
+        // Another thread has begun to clear the first leaf's bit, and has not ended.
+        tree.clears.fetch_add(BEGIN, Ordering::Relaxed);
+        assert_eq!(tree.clears.load(Ordering::Relaxed), 1);
+        tree.word(1, 0).fetch_and(!1, Ordering::Relaxed);
+        for leaf in 1..3 {
+            tree.words[leaf].store(0, Ordering::Relaxed);
+        }
+        // The levels above lead nowhere, so only a look at all leaves finds it.
+        let found = tree.search_everywhere(1, &mut cost);
+        assert_eq!(found, Some(0));
+        drop(blocks);
     }
 }

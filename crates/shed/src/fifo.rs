@@ -4,6 +4,18 @@
 //! from the *outbox*, oldest first. A consumer that finds the outbox empty marks it, takes the
 //! whole inbox, reverses it, and puts what it does not want into the outbox, which removes the
 //! mark. States and proof are in the crate's `README.md`.
+//!
+//! Tags wrap at 2^32. What an exchange does that was overtaken by exactly so many pushes:
+//!
+//! | exchange | tag | why it is right |
+//! |---|---|---|
+//! | a push to the inbox | does not wrap: it starts again when the inbox is emptied, and each task is in there once | it says what is below, which is true whenever it succeeds |
+//! | the one that marks the outbox | counts refills, and what is put back | the outbox is empty, and that is all that the mark relies on |
+//! | a push to the outbox | as above | as for the inbox |
+//! | a pop from the outbox | as above | it is not: the first task must also be the same one, and what follows it not. The thread would have to sleep while 2^32 times the outbox was filled, and wake before the next time |
+//!
+//! The last line is what remains, and also of `pop`'s second look at an empty outbox, which could
+//! then miss a task. At 10 ns a refill it is a sleep of 43 s that ends within 10 ns.
 
 use crate::canary::relaxed_if;
 use crate::index::OptIndex;
@@ -181,5 +193,61 @@ impl<T, L: Layout> FifoList<'_, T, L> {
             (reversed, first, count) = (OptIndex::some(index), next, count + 1);
         }
         reversed
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use crate::Shed;
+    use crate::heads::Heads;
+    use crate::layout::Central;
+    use sateen_base::XorShift;
+    use std::collections::VecDeque;
+
+    /// Beside a queue of `std`, while both heads' tags wrap.
+    #[test]
+    fn tags_wrap_without_a_trace() {
+        const TASKS: u32 = 12;
+        let rounds = if cfg!(miri) { 100 } else { 2_000 };
+        for before in 0..6 {
+            let shed =
+                Shed::<u32>::builder().tasks(TASKS.into()).fifo_all().build().expect("small");
+            // None is in the list of free slots then, which has the same links.
+            let _tasks: [_; TASKS as usize] = shed.create([0; TASKS as usize]).expect("room");
+            let outbox = shed.memory.head(Heads::<Central>::channel(0));
+            outbox.store(Head(0).pushed(OptIndex::NONE, u32::MAX - before).0, Ordering::Relaxed);
+            let inbox = shed.memory.head(shed.extra.inboxes);
+            let list = FifoList { memory: &shed.memory, inbox, outbox };
+            let (mut idle, mut twin) = (Vec::from_iter(0..TASKS), VecDeque::new());
+            let mut random = XorShift::new(u64::from(before) + 1);
+            for _ in 0..rounds {
+                match (random.below(3), idle.pop()) {
+                    (0, Some(index)) => {
+                        list.push(Chain::of(index));
+                        twin.push_back(index);
+                    }
+                    (1, Some(index)) => {
+                        list.push_front(Chain::of(index));
+                        twin.push_front(index);
+                    }
+                    (_, left) => {
+                        idle.extend(left);
+                        let most = 1 + random.below(4);
+                        let mut next = list.pop(most).map(|chain| (chain.first, chain.count));
+                        assert_eq!(next.is_none(), twin.is_empty());
+                        while let Some((index, left)) = next {
+                            assert_eq!(twin.pop_front(), Some(index));
+                            next = (left > 1)
+                                .then(|| (shed.memory.link(index).get().index(), left - 1));
+                            idle.push(index);
+                        }
+                    }
+                }
+                assert_eq!(list.is_empty(), twin.is_empty());
+            }
+            assert!(Head(outbox.load(Ordering::Relaxed)).tag() < u32::MAX / 2, "it has wrapped");
+            while list.pop(1).is_some() {}
+        }
     }
 }
