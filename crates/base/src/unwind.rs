@@ -48,20 +48,8 @@ unsafe fn discard_at(place: *mut (), drop_at: unsafe fn(*mut ())) {
     // SAFETY: by contract.
     if let Err(payload) = catch_unwind(AssertUnwindSafe(|| unsafe { drop_at(place) })) {
         // Its destructor may panic again, and so on without end: leak it.
-        let leaked = std::boxed::Box::leak(payload);
-        #[cfg(miri)]
-        if size_of_val(leaked) != 0 {
-            // SAFETY: the start of an allocation that is never freed.
-            unsafe { miri_static_root(std::ptr::from_mut(leaked).cast()) };
-        }
-        let _ = leaked;
+        core::mem::forget(payload);
     }
-}
-
-#[cfg(all(miri, feature = "std"))]
-unsafe extern "Rust" {
-    /// Tells Miri that the allocation at this address is meant to stay until the process ends.
-    fn miri_static_root(allocation: *const u8);
 }
 
 /// Calls `f` for its effects; discards its result or its panic.

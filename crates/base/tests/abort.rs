@@ -1,6 +1,6 @@
 //! A broken invariant ends the process with its reason, and no `catch_unwind` prevents that. This
 //! holds with the feature `std`. Without it, this holds where other code ends the process.
-#![cfg(not(loom))]
+#![cfg(not(any(loom, miri)))]
 
 use sateen_base::{AbortGuard, abort_with};
 use std::panic::catch_unwind;

@@ -1,15 +1,15 @@
 //! Memory comes back when a deque shrinks or is dropped, and nothing leaks while thieves steal.
 //! This is a separate program because it counts every allocation of the process.
 
-#[cfg(loom)]
+#[cfg(any(loom, miri))]
 fn main() {}
 
-#[cfg(not(loom))]
+#[cfg(not(any(loom, miri)))]
 fn main() {
     counted::run();
 }
 
-#[cfg(not(loom))]
+#[cfg(not(any(loom, miri)))]
 mod counted {
     use sateen_deque::{Asymmetric, Cached, Plain, Stage, Worker};
     use std::alloc::{GlobalAlloc, Layout, System};

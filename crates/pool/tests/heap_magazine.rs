@@ -1,6 +1,6 @@
 //! `HeapMagazine`: no block is lost, and the number of blocks kept is bounded. This is a separate
 //! program because it counts allocations.
-#![cfg(not(loom))]
+#![cfg(not(any(loom, miri)))]
 
 use sateen_pool::{HeapMagazine, HeapSizes};
 use std::alloc::{GlobalAlloc, Layout, System};

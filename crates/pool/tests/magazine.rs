@@ -127,7 +127,7 @@ fn none_is_said_only_when_there_is_none() {
                 s.spawn(move || {
                     let mut random = sateen_base::XorShift::new(u64::from(thread));
                     let mut held: Vec<Held<'_, Magazine>> = Vec::new();
-                    for _ in 0..20_000 / each {
+                    for _ in 0..if cfg!(miri) { 200 } else { 20_000 } / each {
                         let wanted = random.below(each + 1);
                         held.truncate(wanted);
                         while held.len() < wanted {
@@ -149,7 +149,7 @@ fn handed_over_blocks_come_home() {
     let (send, receive) = mpsc::sync_channel::<Held<'_, Magazine>>(1000);
     thread::scope(|s| {
         s.spawn(|| receive.into_iter().for_each(drop));
-        for _ in 0..50_000 {
+        for _ in 0..if cfg!(miri) { 2_000 } else { 50_000 } {
             send.send(owned.take(1).expect("at most 1002 are in use")).expect("it receives");
         }
         drop(send);

@@ -1,6 +1,6 @@
 //! A pool allocates nothing once it is made. This is a separate program because it counts
 //! allocations.
-#![cfg(not(loom))]
+#![cfg(not(any(loom, miri)))]
 
 use sateen_pool::{
     BlockPool, LockFreeFlags, LockFreeTree, LockedBits, LockedFlags, LockedTree, Magazine, Strategy,

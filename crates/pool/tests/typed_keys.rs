@@ -42,8 +42,9 @@ fn made_up_keys_and_other_pools_keys_find_nothing() {
         assert_eq!(found, [n as u32]);
     }
     let mut random = XorShift::new(5);
-    for bits in
-        std::iter::repeat_with(|| random.next_u64()).take(10_000).chain([0, 1, 2, 9, u64::MAX])
+    for bits in std::iter::repeat_with(|| random.next_u64())
+        .take(if cfg!(miri) { 100 } else { 10_000 })
+        .chain([0, 1, 2, 9, u64::MAX])
     {
         for key in [bits, bits | 1, bits & !0xFFFF_FFF0].into_iter().filter_map(Key::from_bits) {
             let found = pools[0].get(key);

@@ -1,5 +1,5 @@
 //! After its construction a pool asks for no memory, however it is used, unless it may grow.
-#![cfg(not(loom))]
+#![cfg(not(any(loom, miri)))]
 
 use sateen_base::RawSpinLock;
 use sateen_pool::{

@@ -128,7 +128,14 @@ fn stress<S: Strategy + Send + Sync>(growth: Option<(Growth, usize)>) {
                 let workers: Vec<_> = (0..threads)
                     .map(|n| {
                         let (pool, board) = (&pool, &board);
-                        s.spawn(move || work(pool, board, generation * 8 + n, 40_000 / threads))
+                        s.spawn(move || {
+                            work(
+                                pool,
+                                board,
+                                generation * 8 + n,
+                                if cfg!(miri) { 160 } else { 40_000 } / threads,
+                            )
+                        })
                     })
                     .collect();
                 for (n, worker) in workers.into_iter().enumerate() {

@@ -7,7 +7,13 @@ use sateen_sync::block_on;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-const ITEMS: usize = if cfg!(debug_assertions) { 3_000 } else { 60_000 };
+const ITEMS: usize = if cfg!(miri) {
+    32
+} else if cfg!(debug_assertions) {
+    3_000
+} else {
+    60_000
+};
 
 /// An item that owns memory and counts itself.
 struct Item<'a> {

@@ -1,5 +1,5 @@
 //! Memory goes back as the queue drains.
-#![cfg(not(loom))]
+#![cfg(not(any(loom, miri)))]
 
 use sateen_queue::mpmc::Unbounded;
 use std::alloc::{GlobalAlloc, Layout, System};

@@ -9,6 +9,15 @@ fn shed(checks: bool) -> Shed<u32> {
     Shed::builder().tasks(200).dependencies(1_000).checks(checks).build().expect("small")
 }
 
+/// How often to do something: in a debug build, else, and less under Miri.
+const fn sized(debug: usize, release: usize) -> usize {
+    match debug {
+        _ if cfg!(miri) => debug / 20,
+        _ if cfg!(debug_assertions) => debug,
+        _ => release,
+    }
+}
+
 /// Each task waits for the next one, and the last waits for the first.
 fn assert_cycle(found: Option<Vec<TaskId>>, edges: &[(TaskId, TaskId)], len: usize) {
     let cycle = found.expect("there is one");
@@ -107,7 +116,7 @@ fn checks_refuse_what_would_close_a_cycle_and_change_nothing() {
     // A refused dependency takes no room: all dependencies are free again.
     let mut ids = [TaskId::NONE; 200];
     shed.create_all(&mut (0..), &mut ids).expect("room");
-    for _ in 0..1_000 {
+    for _ in 0..sized(1_000, 1_000) {
         shed.depend(&ids[..1], &ids[1..2]).expect("room");
     }
 }
@@ -156,7 +165,7 @@ fn checks_agree_with_a_search() {
 
 #[test]
 fn two_threads_do_not_close_a_cycle_together() {
-    for _ in 0..if cfg!(debug_assertions) { 300 } else { 3_000 } {
+    for _ in 0..sized(300, 3_000) {
         let shed = shed(true);
         let [a, b] = shed.create([0, 1]).expect("room");
         let go = |successor, predecessor| {
@@ -173,7 +182,7 @@ fn two_threads_do_not_close_a_cycle_together() {
 
 #[test]
 fn a_cycle_is_told_from_what_moves() {
-    let rounds = if cfg!(debug_assertions) { 200 } else { 2_000 };
+    let rounds = sized(200, 2_000);
     for planted in [false, true] {
         let shed = shed(false);
         let mut edges = vec![];

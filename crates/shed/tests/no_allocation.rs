@@ -1,6 +1,6 @@
 //! A shed takes its memory once, and none at all in a buffer of the user's. This is a separate
 //! program because it counts allocations.
-#![cfg(not(loom))]
+#![cfg(not(any(loom, miri)))]
 
 use sateen_shed::{Central, Layout, Outcome, Packed, Sharded, Shed, TaskId};
 use std::alloc::{GlobalAlloc, Layout as Bytes, System};

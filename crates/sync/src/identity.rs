@@ -36,7 +36,7 @@ pub struct Identity {
 }
 
 /// Numbers that a thread takes at once.
-const BLOCK: u64 = 1 << 10;
+const BLOCK: u64 = if cfg!(miri) { 1 << 2 } else { 1 << 10 };
 
 plain_thread_local! {
     /// Next and end of the thread's own.

@@ -10,7 +10,13 @@ use sateen_base::{CachePadded, RawSpinLock, SpinLock, SpinLockGuard, fence, thre
 use std::ptr::NonNull;
 
 /// The number of caches, and so of threads that have one. Further threads use the depot.
-const LANES: usize = if cfg!(loom) { 2 } else { 1024 };
+const LANES: usize = if cfg!(loom) {
+    2
+} else if cfg!(miri) {
+    32
+} else {
+    1024
+};
 /// Blocks that go between a cache and the depot at once.
 pub(super) const BATCH: u32 = if cfg!(loom) { 1 } else { 64 };
 /// How many operations of a thread bypass its cache after that was reclaimed. So one heavy fence,

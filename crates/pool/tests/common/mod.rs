@@ -19,7 +19,7 @@ macro_rules! suite {
 
             #[test]
             fn agrees_with_a_set() {
-                for capacity in [1, 2, 63, 64, 65, 200, 5000] {
+                for capacity in [1, 2, 63, 64, 65, 200, if cfg!(miri) { 300 } else { 5000 }] {
                     $crate::common::model::<$strategy>(capacity);
                 }
             }
@@ -183,7 +183,7 @@ impl<S: Strategy> Drop for Held<'_, S> {
 /// threads come. No block has two users, and in the end all blocks are there.
 pub(crate) fn stress<S: Strategy + Sync + Send>(threads: u32) {
     // The first pool is too small for the threads, so it is often full.
-    for capacity in [threads as usize * 6, 3000] {
+    for capacity in [threads as usize * 6, if cfg!(miri) { 100 } else { 3000 }] {
         let owned = Owned::<S>::new(capacity);
         for generation in 0..4 {
             let bag: Mutex<Vec<Held<'_, S>>> = Mutex::new(Vec::new());
@@ -214,7 +214,8 @@ pub(crate) fn stress<S: Strategy + Sync + Send>(threads: u32) {
 fn work<'a, S: Strategy>(owned: &'a Owned<S>, bag: &Mutex<Vec<Held<'a, S>>>, seed: u64) {
     let mut random = XorShift::new(seed);
     let mut mine: Vec<Held<'a, S>> = Vec::new();
-    for step in 0..3000u32 {
+    const STEPS: u32 = if cfg!(miri) { 30 } else { 3000 };
+    for step in 0..STEPS {
         match random.below(8) {
             0..=2 => mine.extend(owned.take(seed as u32)),
             3 => drop(owned.take(seed as u32)),
@@ -235,7 +236,7 @@ fn work<'a, S: Strategy>(owned: &'a Owned<S>, bag: &Mutex<Vec<Held<'a, S>>>, see
             _ => {}
         }
         // Every third thread ends early, by a panic, while it holds blocks.
-        if step == 2000 && seed.is_multiple_of(3) {
+        if step == STEPS / 3 * 2 && seed.is_multiple_of(3) {
             resume_unwind(Box::new("meant"));
         }
     }

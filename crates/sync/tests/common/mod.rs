@@ -97,7 +97,7 @@ impl Wake for InlineTask {
 
 /// How often to do something. Under an interpreter it is less.
 pub(crate) const fn sized(n: usize) -> usize {
-    if cfg!(miri) { n / 100 } else { n }
+    if cfg!(miri) { n.div_ceil(500) } else { n }
 }
 
 /// A small generator of random numbers, so that runs can be repeated.

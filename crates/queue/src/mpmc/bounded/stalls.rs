@@ -164,7 +164,7 @@ impl Run {
             assert!(self.inside.remove(&item));
         }
         assert!(self.inside.is_empty(), "lost: {:?}", self.inside);
-        let enough = if cfg!(miri) { 1 } else { 50 };
+        let enough = if cfg!(miri) { 0 } else { 50 };
         assert!(self.counts.iter().all(|count| *count >= enough), "{:?}", self.counts);
     }
 }
@@ -173,7 +173,7 @@ impl Run {
 fn each_item_comes_out_of_its_place_once() {
     for capacity in [1, 2, 3, 8] {
         for seed in 1..=if cfg!(miri) { 1 } else { 4 } {
-            Run::new(capacity, seed).go(if cfg!(miri) { 20_000 } else { 400_000 });
+            Run::new(capacity, seed).go(if cfg!(miri) { 300 } else { 400_000 });
         }
     }
 }
