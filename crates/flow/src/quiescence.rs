@@ -50,7 +50,7 @@ impl Quiescence {
 
     /// Waits for a change, unless `changed` says that there was one. May return for no reason.
     pub fn wait_unless(&self, changed: impl Fn() -> bool) {
-        let address = std::ptr::from_ref(self).addr();
-        waiting_for(Awaited::new("quiescence", address), || self.changed.wait(None, changed));
+        let place = std::ptr::from_ref(self).cast();
+        waiting_for(Awaited::new("quiescence", place), || self.changed.wait(None, changed));
     }
 }

@@ -546,7 +546,7 @@ pub(crate) const BRANCHES: &str = "branches";
 
 impl Waiter for Fiber {
     fn park(&self) {
-        self.waits_for(Some(Awaited::new(BRANCHES, 0)));
+        self.waits_for(Some(Awaited::new(BRANCHES, std::ptr::null())));
         if self.helps() {
             // SAFETY: a fiber parks itself.
             unsafe { self.owner() }.nap(self, Some(&self.shared));

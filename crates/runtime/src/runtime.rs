@@ -430,7 +430,7 @@ impl<F: FnOnce() -> R + Send, R: Send> Installed<F, R> {
         target: Option<&Shared>,
     ) -> std::thread::Result<R> {
         let mut unwound = None;
-        let what = Awaited::new(kind, 0);
+        let what = Awaited::new(kind, std::ptr::null());
         // Masked, because otherwise a cancelled task would never suspend here. A blocker of the
         // user's may still unwind.
         let wait =

@@ -36,7 +36,7 @@ pub struct WaitRecord {
     since: AtomicU64,
     kind: AtomicPtr<u8>,
     kind_len: AtomicUsize,
-    place: AtomicUsize,
+    place: AtomicPtr<()>,
     /// An [`OwnerOf`], or null.
     owner: AtomicPtr<()>,
 }
@@ -50,7 +50,7 @@ impl WaitRecord {
             since: AtomicU64::new(0),
             kind: AtomicPtr::new(std::ptr::null_mut()),
             kind_len: AtomicUsize::new(0),
-            place: AtomicUsize::new(0),
+            place: AtomicPtr::new(std::ptr::null_mut()),
             owner: AtomicPtr::new(std::ptr::null_mut()),
         }
     }
@@ -69,7 +69,7 @@ impl WaitRecord {
         let owner = wait.what.owner().map_or(std::ptr::null_mut(), |owner| owner as *mut ());
         self.kind.store(wait.what.kind().as_ptr().cast_mut(), Ordering::Relaxed);
         self.kind_len.store(wait.what.kind().len(), Ordering::Relaxed);
-        self.place.store(wait.what.address(), Ordering::Relaxed);
+        self.place.store(wait.what.place().cast_mut(), Ordering::Relaxed);
         self.owner.store(owner, Ordering::Relaxed);
         self.since.store(wait.since, Ordering::Relaxed);
         // Ordering: Release pairs with the Acquire in `read`: the words are seen.

@@ -11,7 +11,7 @@ use sateen_sync::park::Awaited;
 const KINDS: [&str; 2] = ["a", "bcd"];
 
 fn wait(n: usize) -> Wait {
-    Wait { what: Awaited::new(KINDS[n], n + 1), since: n as u64 + 1 }
+    Wait { what: Awaited::new(KINDS[n], std::ptr::without_provenance(n + 1)), since: n as u64 + 1 }
 }
 
 #[test]

@@ -97,9 +97,9 @@ struct Lock {
 
 impl Lock {
     fn lock(&self) {
-        let what = Awaited::new("lock", std::ptr::from_ref(self) as usize);
+        let what = Awaited::new("lock", std::ptr::from_ref(self).cast());
         // SAFETY: the closure is called only while this thread waits.
-        let what = unsafe { what.with_owner(|place| (*(place as *const Self)).owner.load(SeqCst)) };
+        let what = unsafe { what.with_owner(|place| (*place.cast::<Self>()).owner.load(SeqCst)) };
         park::waiting_for(what, || {
             loop {
                 self.waiting.lock().expect("sound").push(park::current_waker());

@@ -145,19 +145,24 @@ impl std::error::Error for Cancelled {}
 #[derive(Clone, Copy, Debug)]
 pub struct Awaited {
     kind: &'static str,
-    address: usize,
+    place: *const (),
     owner: Option<OwnerOf>,
 }
 
-/// A function that returns the [`context_id`] of the owner of the primitive at an address, 0 for
-/// none.
-pub type OwnerOf = unsafe fn(usize) -> u64;
+// SAFETY: the place is an address until a function of `with_owner` gets it, whose caller has
+// promised what any thread may do then.
+unsafe impl Send for Awaited {}
+// SAFETY: as above.
+unsafe impl Sync for Awaited {}
+
+/// A function that returns the [`context_id`] of the owner of the primitive at a place, 0 for none.
+pub type OwnerOf = unsafe fn(*const ()) -> u64;
 
 impl Awaited {
-    /// A primitive of some kind, such as `"mutex"`, and its address (0 for none).
+    /// A primitive of some kind, such as `"mutex"`, and where it is (null for none).
     #[inline]
-    pub const fn new(kind: &'static str, address: usize) -> Self {
-        Self { kind, address, owner: None }
+    pub const fn new(kind: &'static str, place: *const ()) -> Self {
+        Self { kind, place, owner: None }
     }
 
     /// The same, with a function that returns its owner.
@@ -165,13 +170,13 @@ impl Awaited {
     /// ```compile_fail,E0133
     /// use sateen::sync::park::{Awaited, OwnerOf};
     /// fn evil(owner: OwnerOf) -> Awaited {
-    ///     Awaited::new("nothing", 1).with_owner(owner)
+    ///     Awaited::new("nothing", std::ptr::null()).with_owner(owner)
     /// }
     /// ```
     ///
     /// # Safety
     /// While a context [waits for](waiting_for) the result, or a copy of it, `owner` may be called
-    /// with this address: on the waiting thread, or on another one while the waiting thread sleeps
+    /// with this place: on the waiting thread, or on another one while the waiting thread sleeps
     /// and cannot go on. It must return soon, and must neither wait nor unwind.
     #[inline]
     pub const unsafe fn with_owner(self, owner: OwnerOf) -> Self {
@@ -184,14 +189,20 @@ impl Awaited {
         self.kind
     }
 
+    /// Where the primitive is.
+    #[inline]
+    pub const fn place(&self) -> *const () {
+        self.place
+    }
+
     /// The address of the primitive.
     #[inline]
-    pub const fn address(&self) -> usize {
-        self.address
+    pub fn address(&self) -> usize {
+        self.place.addr()
     }
 
     /// The function that returns its owner, if there is one. Call it with
-    /// [`address`](Self::address), and only while the context waits: so the primitive is still
+    /// [`place`](Self::place), and only while the context waits: so the primitive is still
     /// there. Call it on the thread where the context blocked, or while that thread cannot go on.
     #[inline]
     pub const fn owner(&self) -> Option<OwnerOf> {

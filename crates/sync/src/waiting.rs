@@ -8,7 +8,7 @@ use std::task::{Context, Poll};
 
 /// What a context waits for, for reports: the `primitive`.
 pub(crate) fn awaited<T: ?Sized>(kind: &'static str, primitive: &T) -> Awaited {
-    Awaited::new(kind, std::ptr::from_ref(primitive).cast::<()>().addr())
+    Awaited::new(kind, std::ptr::from_ref(primitive).cast())
 }
 
 /// Blocks the calling context (thread or fiber) until `future` is ready.

@@ -216,7 +216,7 @@ unsafe impl Blocker for Reporting {
     fn waits_for(&self, what: Option<Awaited>) {
         if let Some(what) = what {
             // SAFETY: this is called while the thread waits, on that thread.
-            let owner = what.owner().map_or(0, |owner| unsafe { owner(what.address()) });
+            let owner = what.owner().map_or(0, |owner| unsafe { owner(what.place()) });
             self.seen.set(Some((what.kind(), what.address(), owner)));
         }
     }

@@ -73,7 +73,7 @@ impl Timed<Instant> for Clock {
 
 /// Blocks until `deadline`; without one, for ever.
 pub(super) fn sleep(deadline: Option<Instant>) {
-    let timer = Awaited::new("timer", 0);
+    let timer = Awaited::new("timer", std::ptr::null());
     park::waiting_for(timer, || {
         while !deadline.is_some_and(has_passed) {
             match deadline {

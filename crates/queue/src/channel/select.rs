@@ -194,7 +194,7 @@ impl<'a, 'e> Waits<'a, 'e> {
     fn sleep(&mut self, limit: Limit, spin: &mut SpinPhase, claimed: impl Fn() -> bool) {
         let times = self.entries.iter().filter_map(|(handle, _)| handle.deadline());
         let deadline = times.chain(limit.deadline()).min();
-        let what = Awaited::new("channel: selection", 0);
+        let what = Awaited::new("channel: selection", std::ptr::null());
         park::waiting_for(what, || {
             loop {
                 if claimed() || self.list.iter_mut().any(|wait| wait.as_mut().is_woken()) {

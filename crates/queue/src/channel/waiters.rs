@@ -223,5 +223,5 @@ pub(super) fn poll<R>(
 
 /// What a caller waits for, as reports show it.
 pub(super) fn awaited<C>(kind: &'static str, channel: &C) -> Awaited {
-    Awaited::new(kind, std::ptr::from_ref(channel).cast::<()>().addr())
+    Awaited::new(kind, std::ptr::from_ref(channel).cast())
 }

@@ -124,8 +124,8 @@ impl Outside {
             }
         };
         // Masked, because the jobs may use what the caller's frames hold.
-        let wait =
-            || park::waiting_for(Awaited::new("scope", 0), || park::uninterrupted(until_done));
+        let what = Awaited::new("scope", std::ptr::null());
+        let wait = || park::waiting_for(what, || park::uninterrupted(until_done));
         while let Err(panic) = catch_unwind(AssertUnwindSafe(wait)) {
             match unwound {
                 None => unwound = Some(panic),

@@ -116,7 +116,7 @@ pub(super) fn from_worker(fiber: &Arc<Fiber>, out: &mut Vec<FiberInfo>) {
     if let Some(wait) = fiber.wait() {
         // SAFETY: the fiber is in the middle of that wait, so the primitive is there. It waits on
         // this thread, or its thread sleeps.
-        let owner = wait.what.owner().map(|owner| unsafe { owner(wait.what.address()) });
+        let owner = wait.what.owner().map(|owner| unsafe { owner(wait.what.place()) });
         info.since = wait.since;
         info.waits_for = Some(waits_for(&wait, owner.filter(|&id| id != 0)));
     }

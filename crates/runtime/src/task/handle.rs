@@ -290,12 +290,12 @@ impl<T> JoinHandle<T> {
     fn wait_with(&self, park: impl Fn() -> bool) {
         let waker = park::current_waker();
         /// # Safety
-        /// The address is that of a header.
-        unsafe fn owner(place: usize) -> u64 {
+        /// The place is that of a header.
+        unsafe fn owner(place: *const ()) -> u64 {
             // SAFETY: by contract.
-            unsafe { (*(place as *const Header)).id().get() }
+            unsafe { (*place.cast::<Header>()).id().get() }
         }
-        let task = Awaited::new("task", self.header.as_ptr() as usize);
+        let task = Awaited::new("task", self.header.as_ptr().cast());
         // SAFETY: called while the handle waits, which keeps the frame.
         let task = unsafe { task.with_owner(owner) };
         park::waiting_for(task, || while self.poll_with(&waker).is_pending() && park() {});

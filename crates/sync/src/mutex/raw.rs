@@ -128,9 +128,9 @@ impl RawMutex {
     }
 
     fn acquire_queued(&self, deadline: Option<Instant>) -> bool {
-        let address = std::ptr::from_ref(self).expose_provenance();
+        let place = std::ptr::from_ref(self).cast();
         // SAFETY: a waiter borrows the mutex.
-        let what = unsafe { Awaited::new("mutex", address).with_owner(owner_of) };
+        let what = unsafe { Awaited::new("mutex", place).with_owner(owner_of) };
         hook::waiting_for(what, || {
             let mut acquire = pin!(Acquire::new(self, true));
             while acquire.as_mut().attempt(hook::current_waker).is_pending() {
@@ -346,13 +346,13 @@ impl Owner {
     }
 }
 
-/// The owner of the mutex at `address`, 0 if it is free.
+/// The owner of the mutex at `place`, 0 if it is free.
 ///
 /// # Safety
 /// A [`RawMutex`] is there.
-unsafe fn owner_of(address: usize) -> u64 {
-    // SAFETY: the caller's promise; the address was exposed when the wait began.
-    let mutex = unsafe { &*std::ptr::with_exposed_provenance::<RawMutex>(address) };
+unsafe fn owner_of(place: *const ()) -> u64 {
+    // SAFETY: the caller's promise.
+    let mutex = unsafe { &*place.cast::<RawMutex>() };
     if mutex.is_held() { mutex.owner.get() } else { 0 }
 }
 

@@ -120,15 +120,15 @@ impl Core {
 
     fn awaited(&self) -> Awaited {
         /// # Safety
-        /// `address` is that of a `Core` that is still there.
-        unsafe fn owner(address: usize) -> u64 {
-            // SAFETY: the caller vouches; the provenance was exposed below.
-            let core = unsafe { &*std::ptr::with_exposed_provenance::<Core>(address) };
+        /// `place` is that of a `Core` that is still there.
+        unsafe fn owner(place: *const ()) -> u64 {
+            // SAFETY: the caller vouches.
+            let core = unsafe { &*place.cast::<Core>() };
             core.owner.load(Ordering::Relaxed)
         }
-        let address = std::ptr::from_ref(self).expose_provenance();
+        let place = std::ptr::from_ref(self).cast();
         // SAFETY: a waiter borrows the core.
-        unsafe { Awaited::new("once", address).with_owner(owner) }
+        unsafe { Awaited::new("once", place).with_owner(owner) }
     }
 
     /// What the word tells the caller; `None`: to wait. With `join`, under the queue's lock, the

@@ -280,8 +280,11 @@ impl<T> Receiver<T> {
     }
 
     fn awaited(&self) -> Awaited {
-        let address = self.inner.as_ref().map_or(0, |inner| std::ptr::from_ref(&inner.word).addr());
-        Awaited::new("oneshot", address)
+        let inner = self.inner.as_ref();
+        Awaited::new(
+            "oneshot",
+            inner.map_or(std::ptr::null(), |inner| (&raw const inner.word).cast()),
+        )
     }
 }
 

@@ -39,7 +39,7 @@ pub fn sleep_until(deadline: Instant) {
 }
 
 fn wait(park: impl Fn(), over: impl Fn() -> bool) {
-    let timer = Awaited::new("timer", 0);
+    let timer = Awaited::new("timer", std::ptr::null());
     hook::waiting_for(timer, || {
         while !over() {
             park();
