@@ -14,6 +14,8 @@ use alloc::boxed::Box;
 use alloc::sync::Arc;
 use sateen_base::canary;
 use sateen_base::prim::Ordering;
+#[cfg(all(target_pointer_width = "64", not(loom)))]
+use sateen_base::prim::{AtomicPtr, AtomicU64};
 use sateen_base::unwind::run_to_end;
 
 pub(crate) type OnDone = Arc<dyn Fn() + Send + Sync>;
@@ -43,12 +45,38 @@ pub(crate) struct Plan {
 impl Plan {
     /// Gives the milestone its reference.
     pub(crate) fn attach<T, L: Layout>(self: &Arc<Self>, shed: &Shed<T, L>) {
-        let plan = Arc::into_raw(Arc::clone(self)).expose_provenance();
         // Read by the thread that ends the run, which the milestone's state leads here.
-        shed.memory.tag(self.milestone.index).store(plan as u64, Ordering::Relaxed);
+        Self::put(shed, self.milestone.index, Arc::into_raw(Arc::clone(self)));
         shed.instances.fetch_add(1, Ordering::Relaxed);
     }
 
+    /// The milestone's tag, as a place for a pointer.
+    #[cfg(all(target_pointer_width = "64", not(loom)))]
+    fn place<T, L: Layout>(shed: &Shed<T, L>, milestone: u32) -> &AtomicPtr<Self> {
+        const { assert!(align_of::<AtomicPtr<Self>>() <= align_of::<AtomicU64>()) };
+        let tag = core::ptr::from_ref(shed.memory.tag(milestone));
+        // SAFETY: both are 64 bits wide, and so is each access to the word, whichever its type.
+        unsafe { &*tag.cast() }
+    }
+
+    #[cfg(all(target_pointer_width = "64", not(loom)))]
+    fn put<T, L: Layout>(shed: &Shed<T, L>, milestone: u32, plan: *const Self) {
+        Self::place(shed, milestone).store(plan.cast_mut(), Ordering::Relaxed);
+    }
+
+    #[cfg(all(target_pointer_width = "64", not(loom)))]
+    fn of<T, L: Layout>(shed: &Shed<T, L>, milestone: u32) -> *const Self {
+        Self::place(shed, milestone).load(Ordering::Relaxed)
+    }
+
+    /// Where a pointer is not as wide as the tag, or the model's words are no memory.
+    #[cfg(not(all(target_pointer_width = "64", not(loom))))]
+    fn put<T, L: Layout>(shed: &Shed<T, L>, milestone: u32, plan: *const Self) {
+        let plan = plan.expose_provenance() as u64;
+        shed.memory.tag(milestone).store(plan, Ordering::Relaxed);
+    }
+
+    #[cfg(not(all(target_pointer_width = "64", not(loom))))]
     fn of<T, L: Layout>(shed: &Shed<T, L>, milestone: u32) -> *const Self {
         let plan = shed.memory.tag(milestone).load(Ordering::Relaxed);
         core::ptr::with_exposed_provenance(plan as usize)
