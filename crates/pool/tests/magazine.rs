@@ -28,7 +28,7 @@ fn warm(pool: &Pool, count: usize) {
 
 #[test]
 fn what_idle_threads_keep_can_be_had() {
-    for capacity in [1, 3, 100, 5000] {
+    for capacity in [1, 3, 100, if cfg!(miri) { 200 } else { 5000 }] {
         let pool = pool(capacity);
         let (at_work, done) = (Barrier::new(4), Barrier::new(4));
         thread::scope(|s| {
@@ -51,7 +51,7 @@ fn what_idle_threads_keep_can_be_had() {
 #[test]
 fn what_ended_threads_kept_can_be_had() {
     let pool = pool(1000);
-    for _ in 0..20 {
+    for _ in 0..if cfg!(miri) { 1 } else { 20 } {
         thread::scope(|s| {
             for _ in 0..4 {
                 s.spawn(|| warm(&pool, 200));
@@ -158,6 +158,7 @@ fn handed_over_blocks_come_home() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "too many blocks for Miri")]
 fn bookkeeping_is_small() {
     let pool = BlockPool::<Magazine<Count>>::new(1_000_000, 12, 4).expect("memory");
     let block = pool.take().expect("free");

@@ -152,6 +152,7 @@ fn bits_start_behind_the_field_used_up_last() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "too many blocks for Miri")]
 fn bits_cost_little_more_than_a_bit() {
     fn bits<S: Strategy>() -> f64 {
         let pool = BlockPool::<S>::new(1_000_000, 12, 4).expect("memory");
@@ -188,6 +189,7 @@ fn searched<S: Strategy>() -> Counts {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "too many blocks for Miri")]
 fn what_is_looked_at_is_counted() {
     let flags = searched::<LockFreeFlags<Count>>();
     assert_eq!(flags, Counts { takes: 1000, searched: 32_000 + 1000, retries: 0 });
@@ -234,6 +236,7 @@ fn wrong_numbers_are_refused_by_name() {
 
 /// Summaries of the tree are right while no thread works on it.
 #[test]
+#[cfg_attr(miri, ignore = "too many blocks for Miri")]
 fn the_tree_is_complete_after_stress() {
     let owned = common::Owned::<LockFreeTree>::new(700);
     std::thread::scope(|s| {
