@@ -355,6 +355,7 @@ fn a_change_that_comes_while_a_bad_waker_is_cloned_is_seen() {
 
 /// Runs in a child process, which two panics at once would end.
 #[test]
+#[cfg_attr(miri, ignore = "Miri starts no processes")]
 fn a_waker_may_panic_while_its_waker_unwinds() {
     const INSIDE: &str = "SATEEN_TEST_TWO_PANICS";
     if std::env::var_os(INSIDE).is_some() {

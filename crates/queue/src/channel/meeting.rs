@@ -184,9 +184,12 @@ impl<T> List<T> {
         // caller.
         unsafe {
             let (prev, next) = (*meeting).with(|m| (m.prev, m.next));
+            // The pointer of `push`, which leads to the count, too. The caller's may be made of a
+            // reference to the meeting alone.
+            let listed = if prev.is_null() { self.head } else { (*prev).with(|m| m.next) };
             self.set_next(prev, next);
             self.set_prev(next, prev);
-            Arc::from_raw(meeting)
+            Arc::from_raw(listed)
         }
     }
 
