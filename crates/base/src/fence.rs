@@ -18,8 +18,8 @@
 //! store. Measured here: 0.14 µs when the other cores are idle, 16 to 22 µs when they are busy.
 //!
 //! Without kernel support (see [`is_asymmetric`]) [`light`] is not enough: callers then always take
-//! their slow paths, which contain full fences. Under loom and Miri, and without the feature `std`, both
-//! sides are full fences. The two have different types, so that only a light-heavy pair can be
+//! their slow paths, which contain full fences. Under loom and Miri, and without the feature `std`,
+//! both sides are full fences. The two have different types, so that only a light-heavy pair can be
 //! written.
 //!
 //! Source: Cilk's THE protocol (Frigo and others, 1998), with the fence moved to the thief as in

@@ -1,21 +1,21 @@
 //! Indices and the packed word that thieves compete for.
 //!
 //! Indices count items and wrap at 2^32: a *round*. The sign of a wrapped difference tells which of
-//! two indices is ahead if they are less than half a round apart. Each pair that is compared is:
+//! two indices is ahead if they are less than half a round apart. The pairs that are compared:
 //!
-//! | compared | by | bound |
+//! | compared | by | at most |
 //! |---|---|---|
-//! | `bottom`, the owner's `limit` | owner | the capacity, at most 2^30: `limit` is `resolved` plus it |
-//! | the owner's `seen`, `bottom` | owner | as above: `catch_up` renews `seen` before a lap of pushes is over |
-//! | `top`, `bottom` | owner | 2^30: the owner alone moves `bottom`, and reads `top` in the call |
-//! | `floor`, `newest` | owner | the capacity: `floor` lies between `guard` or `top` and `bottom` |
-//! | `guard`, `newest` | owner | 2^29 if it shares (`MAX_LAG`), and a batch of 2^29; else as `floor` |
-//! | `top`, `bottom` | thief | none, if it sleeps between the two loads |
-//! | `guard`, the end of what it wants | thief | as for the owner: it looks at `top` after `guard` |
+//! | `bottom`, `limit` | owner | the capacity, 2^30: `limit` is `resolved` plus it |
+//! | `seen`, `bottom` | owner | the same: `catch_up` renews `seen` once a lap of pushes |
+//! | `top`, `bottom` | owner | 2^30: it alone moves `bottom`, and reads `top` in the call |
+//! | `floor`, `newest` | owner | 2^30: `floor` lies between `guard` or `top` and `bottom` |
+//! | `guard`, `newest` | owner | 2^29 if it shares (`MAX_LAG`), and a batch of 2^29 |
+//! | `top`, `bottom` | thief | no bound, if it sleeps between the two loads |
+//! | `guard`, its end | thief | as for the owner: it looks at `top` after `guard` |
 //! | `top`, `open` | thief | as for the owner, or the exchange of `top` fails |
 //!
-//! A thief that sleeps between `top` and `bottom` for more than half a round sees a difference below
-//! -1, which no state of the deque has: it looks again ([`none`]). If it sees a positive one, its
+//! A thief that sleeps between `top` and `bottom` for over half a round sees a difference below -1,
+//! which no state of the deque has: it looks again ([`none`]). If it sees a positive one, its
 //! exchange of `top` fails. Only a sleep of exactly a round (of 2^32 claims, the generation being
 //! the same) remains: at 10 ns a claim, 43 s that end within those 10 ns.
 //!

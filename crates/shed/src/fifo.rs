@@ -7,15 +7,16 @@
 //!
 //! Tags wrap at 2^32. What an exchange does that was overtaken by exactly so many pushes:
 //!
-//! | exchange | tag | why it is right |
+//! | exchange | its tag | why it is right |
 //! |---|---|---|
-//! | a push to the inbox | does not wrap: it starts again when the inbox is emptied, and each task is in there once | it says what is below, which is true whenever it succeeds |
-//! | the one that marks the outbox | counts refills, and what is put back | the outbox is empty, and that is all that the mark relies on |
-//! | a push to the outbox | as above | as for the inbox |
-//! | a pop from the outbox | as above | it is not: the first task must also be the same one, and what follows it not. The thread would have to sleep while 2^32 times the outbox was filled, and wake before the next time |
+//! | a push | wraps in the outbox only | it says what is below, which holds if it succeeds |
+//! | the mark | counts refills, and what is put back | it relies on an empty outbox alone |
+//! | a pop | the same | it is not |
 //!
-//! The last line is what remains, and also of `pop`'s second look at an empty outbox, which could
-//! then miss a task. At 10 ns a refill it is a sleep of 43 s that ends within 10 ns.
+//! An inbox's tag begins again when the inbox is emptied, and each task is in there once. A pop
+//! goes wrong only if the first task is the same one, too, and what follows it is not. The second
+//! look at an empty outbox could miss a task in the same way. At 10 ns a refill, either takes a
+//! sleep of 43 s that ends within 10 ns.
 
 use crate::canary::relaxed_if;
 use crate::index::OptIndex;

@@ -98,13 +98,6 @@ impl Pool {
 
     /// The worker runs `J` before anything else. If the runtime is not built after all, or the
     /// worker never runs, neither does `J`.
-    ///
-    /// ```compile_fail,E0308
-    /// use sateen_runtime::compat::{FirstJob, Pool};
-    /// fn two_threads_could<J: FirstJob>(worker: &sateen_runtime::WorkerThread) {
-    ///     Pool::run_first::<J>(worker);
-    /// }
-    /// ```
     pub fn run_first<J: FirstJob>(worker: &mut WorkerThread) {
         let shared = worker.shared();
         let cell = &shared.workers[worker.index()];
@@ -245,4 +238,18 @@ impl Pool {
     pub fn wait_ended(&self) {
         self.shared().wait_all_exited(None);
     }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Nothing;
+
+    impl FirstJob for Nothing {
+        fn run() {}
+    }
+
+    /// Exclusively: a `WorkerThread` is `Sync`, and two threads would write to the owner's cell.
+    const _: fn(&mut WorkerThread) = Pool::run_first::<Nothing>;
 }
