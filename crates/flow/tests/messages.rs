@@ -161,6 +161,11 @@ const TABLE: &[Row] = &[
     ("a queue that is too large", "a capacity of 281474976710657: at most 281474976710656", || {
         StartError::TooMuchCapacity((1 << 48) + 1).to_string()
     }),
+    (
+        "a queue whose workers cannot be named",
+        "cannot name workers \"a\\0b\": it contains a NUL",
+        || not_started(|| WorkerQueue::builder().name("a\0b").start(|_, _| ())),
+    ),
     ("a queue larger than memory", "no memory for queues of 7 bytes", || {
         StartError::NoMemory(7).to_string()
     }),

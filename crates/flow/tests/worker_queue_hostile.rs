@@ -55,6 +55,46 @@ fn builder() -> (WorkerQueueBuilder<u64>, Numbers) {
 
 // ---- Panics ----
 
+/// A queue that cannot be started, or that ends, drops its handler and callbacks.
+#[test]
+fn destructors_of_handlers_and_callbacks_take_no_errors_place() {
+    struct AtEnd<F: FnMut()>(F);
+    impl<F: FnMut()> Drop for AtEnd<F> {
+        fn drop(&mut self) {
+            (self.0)();
+        }
+    }
+    let builder = || {
+        let [first, second, third] = [Bomb, Bomb, Bomb];
+        WorkerQueue::builder::<u64>()
+            .workers(1)
+            .on_panic(move |_, _| _ = &first)
+            .dead_letter(move |_| _ = &second)
+            .describe(move |_| {
+                let _kept = &third;
+                String::new()
+            })
+    };
+    let rounds = move || {
+        drop(builder());
+        let bomb = Bomb;
+        let refused = builder().workers(0).start(move |_, _| _ = &bomb);
+        assert_eq!(refused.unwrap_err().to_string(), "a worker queue with 0 workers");
+        let bomb = Bomb;
+        let queue = builder().start(move |_, _| _ = &bomb).expect("a queue");
+        queue.send(1).expect("open");
+        queue.close();
+    };
+    in_time(move || {
+        rounds();
+        let unwound = std::panic::catch_unwind(|| {
+            let _at_end = AtEnd(rounds);
+            resume_unwind(Box::new("unwinds"));
+        });
+        assert_eq!(unwound.unwrap_err().downcast_ref(), Some(&"unwinds"));
+    });
+}
+
 #[test]
 fn payloads_that_panic_cost_no_worker_and_no_item() {
     in_time(|| {

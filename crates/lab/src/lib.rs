@@ -4,5 +4,6 @@
 //! Below: nothing. Above: the program. Invariant: only [`foreign`] displays text of others.
 
 #![forbid(unsafe_code)]
+#![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 
 pub mod foreign;

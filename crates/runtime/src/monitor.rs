@@ -310,6 +310,15 @@ impl Monitor {
     }
 }
 
+impl Shared {
+    /// Whether there is something to do for a worker if all others are blocked: work that has not
+    /// started, or a timer that is due. The latter may wake a future, which any worker can poll.
+    fn needs_worker(&self, now: Instant) -> bool {
+        let is_due = |worker: &Worker| worker.timers.earliest().is_some_and(|at| at <= now);
+        self.leaves_work(usize::MAX) || self.workers.iter().any(|worker| is_due(worker))
+    }
+}
+
 /// Says once that there is no substitute left.
 fn tell_limit(shared: &Shared) {
     static SAID: AtomicBool = AtomicBool::new(false);

@@ -561,13 +561,6 @@ impl Shared {
         self.has_stealable() || others().any(has_private)
     }
 
-    /// Whether there is something to do for a worker if all others are blocked: work that has not
-    /// started, or a timer that is due. The latter may wake a future, which any worker can poll.
-    pub(crate) fn needs_worker(&self, now: Instant) -> bool {
-        let is_due = |worker: &WorkerCell| worker.timers.earliest().is_some_and(|at| at <= now);
-        self.leaves_work(usize::MAX) || self.workers.iter().any(|worker| is_due(worker))
-    }
-
     /// When the earliest timer of all is due, in the [`Timekeeper`]'s ticks.
     pub(crate) fn earliest_timer(&self) -> u64 {
         self.ticks(self.workers.iter().filter_map(|worker| worker.timers.earliest()).min())

@@ -14,9 +14,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::time::Duration;
 
-/// Bytes by which what is allocated may grow: pools and caches fill. (The same for the memory of the
-/// process, which has stacks, too.)
+/// Bytes by which what is allocated may grow: pools and caches fill.
 const MOST: usize = 1 << 20;
+/// The same for the memory of the process, which has stacks, too.
 const MOST_RESIDENT: usize = 8 << 20;
 
 /// Rounds of one way before the first look at the memory, and before the second.

@@ -13,6 +13,7 @@ use crate::lane::Lane;
 use crate::throttle::{Clock, Rate, RealClock, Throttle};
 use sateen_base::CachePadded;
 use sateen_base::prim::{Arc, AtomicUsize, thread};
+use sateen_base::unwind::Held;
 use sateen_runtime::{Runtime, Spawn, Spawner};
 use sateen_sync::WaitPoint;
 use std::any::Any;
@@ -167,7 +168,7 @@ impl<T, C> Builder<T, C> {
         mut self,
         on_panic: impl Fn(usize, &(dyn Any + Send)) + Send + Sync + 'static,
     ) -> Self {
-        self.callbacks.on_panic = Some(Box::new(on_panic));
+        self.callbacks.on_panic = Some(Held::new(Box::new(on_panic)));
         self
     }
 
@@ -182,7 +183,7 @@ impl<T, C> Builder<T, C> {
         mut self,
         dead_letter: impl Fn(DeadLetter<T>) + Send + Sync + 'static,
     ) -> Self {
-        self.callbacks.dead_letter = Some(Box::new(dead_letter));
+        self.callbacks.dead_letter = Some(Held::new(Box::new(dead_letter)));
         self
     }
 
@@ -191,7 +192,7 @@ impl<T, C> Builder<T, C> {
     /// Is called before each handler call, and the text is kept under a lock: this is for items
     /// whose handling takes longer than that.
     pub fn describe(mut self, describe: impl Fn(&T) -> String + Send + Sync + 'static) -> Self {
-        self.callbacks.describe = Some(Box::new(describe));
+        self.callbacks.describe = Some(Held::new(Box::new(describe)));
         self
     }
 
@@ -229,6 +230,7 @@ impl<T, C> Builder<T, C> {
         T: Send + 'static,
         C: Clock + Clone + Send + 'static,
     {
+        let handler = Arc::new(Held::new(handler));
         let (workers, queues) = (self.workers, self.queues.unwrap_or(self.workers));
         match (workers, queues, self.capacity) {
             (0, ..) => return Err(StartError::ZeroWorkers),
@@ -268,7 +270,6 @@ impl<T, C> Builder<T, C> {
             (self.overflow, rendezvous, self.keyed, self.rate),
             self.callbacks,
         ));
-        let handler = Arc::new(handler);
         // Made before any worker starts, so that workers that cannot be started count as ended.
         let unstarted: Vec<_> = (0..workers)
             .map(|index| UnstartedWorker::new(Arc::clone(&shared), index, throttle.clone()))
@@ -278,7 +279,7 @@ impl<T, C> Builder<T, C> {
         for (index, worker) in unstarted.into_iter().enumerate() {
             let handler = Arc::clone(&handler);
             let name = format!("{}-{index}", self.name);
-            let work = move || worker.run(&*handler);
+            let work = move || worker.run(&**handler);
             match &self.runtime {
                 Some((spawner, count)) => {
                     let settings = Spawn::new().name(name).on_worker(index % count);

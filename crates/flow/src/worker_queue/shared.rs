@@ -14,7 +14,7 @@ use crate::attendance::LiveWorkers;
 use crate::idle::Idle;
 use crate::lane::Lane;
 use sateen_base::prim::{Arc, AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use sateen_base::unwind::{discard, run_and_discard};
+use sateen_base::unwind::{Held, discard, run_and_discard};
 use sateen_base::{CachePadded, SpinLock, tsc};
 use sateen_queue::{PushError, TrustedItems};
 use sateen_sync::Event;
@@ -68,9 +68,10 @@ pub(crate) struct Senders {
     number: usize,
 }
 
-pub(crate) type OnPanic = Box<dyn Fn(usize, &(dyn Any + Send)) + Send + Sync>;
-pub(crate) type OnDead<T> = Box<dyn Fn(DeadLetter<T>) + Send + Sync>;
-pub(crate) type Describe<T> = Box<dyn Fn(&T) -> String + Send + Sync>;
+// Held, so that no destructor's panic takes the place of an error, or of another panic.
+pub(crate) type OnPanic = Held<Box<dyn Fn(usize, &(dyn Any + Send)) + Send + Sync>>;
+pub(crate) type OnDead<T> = Held<Box<dyn Fn(DeadLetter<T>) + Send + Sync>>;
+pub(crate) type Describe<T> = Held<Box<dyn Fn(&T) -> String + Send + Sync>>;
 
 /// The user's callbacks.
 pub(crate) struct Callbacks<T> {

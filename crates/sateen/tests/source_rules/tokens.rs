@@ -180,9 +180,9 @@ pub(crate) fn attribute(trees: &[TokenTree], at: usize) -> Option<(Vec<TokenTree
 /// `any`.
 pub(crate) fn is_for_tests(attribute: &[TokenTree]) -> bool {
     let words = words(attribute);
-    let has = |wanted: &str| words.iter().any(|word| word == wanted);
-    let gate = words.first().is_some_and(|word| word == "cfg");
-    words == ["test"] || (gate && has("test") && !has("not") && !has("any"))
+    let begins =
+        |with: &[&str]| words.iter().zip(with).filter(|(a, b)| a == b).count() == with.len();
+    words == ["test"] || begins(&["cfg", "test"]) || begins(&["cfg", "all", "test"])
 }
 
 /// All the words in `trees`, at any depth, in order.
