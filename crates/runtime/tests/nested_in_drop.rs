@@ -196,7 +196,7 @@ fn branches_are_cancelled_when_their_joiners_come() {
                                     until(&|| waiting.load(SeqCst) == 1);
                                     waits();
                                 },
-                                || waits(),
+                                waits,
                             )
                         },
                     );

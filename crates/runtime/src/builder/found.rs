@@ -16,7 +16,7 @@ pub(super) fn names(
     count: usize,
     more: usize,
 ) -> Result<(Vec<String>, Names), BuildError> {
-    let mut names = (0..count + more).map(|index| name(index)).collect::<Vec<_>>();
+    let mut names = (0..count + more).map(&***name).collect::<Vec<_>>();
     if let Some(worker) = names.iter().position(|name| name.contains('\0')) {
         return Err(BuildError::Name { worker, name: names.swap_remove(worker) });
     }

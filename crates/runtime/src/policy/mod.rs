@@ -162,6 +162,9 @@ impl<'a> Sleeper<'a> {
     }
 }
 
+/// Makes the policy of the worker with an index.
+type Make = dyn FnMut(usize) -> Box<dyn Policy>;
+
 /// How a runtime schedules; for [`Builder::policy`](crate::Builder::policy).
 pub struct Scheduling(pub(crate) Kind);
 
@@ -172,7 +175,7 @@ pub(crate) enum Kind {
     #[cfg(feature = "study")]
     SharingLocked(fn() -> MakePolicy),
     RoundRobin,
-    Custom(Held<Box<dyn FnMut(usize) -> Box<dyn Policy>>>),
+    Custom(Held<Box<Make>>),
 }
 
 impl std::fmt::Debug for Scheduling {

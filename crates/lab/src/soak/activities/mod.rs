@@ -1,6 +1,7 @@
 //! What goes on during a soak, in rounds of some milliseconds until the world has ended.
 
 mod boxes;
+mod cancelled;
 mod channels;
 mod deques;
 mod forkjoin;
@@ -21,7 +22,7 @@ use sateen_base::XorShift;
 pub(super) type Activity = fn(&World<'_>, XorShift) -> Result<(), Error>;
 
 /// All activities by name.
-pub(super) const ALL: [(&str, Activity); 12] = [
+pub(super) const ALL: [(&str, Activity); 13] = [
     ("forkjoin", forkjoin::run),
     ("boxes", boxes::run),
     ("channels", channels::run),
@@ -33,5 +34,6 @@ pub(super) const ALL: [(&str, Activity); 12] = [
     ("graphs", graphs::run),
     ("workerqueues", worker_queues::run),
     ("futures", futures::run),
+    ("cancelled", cancelled::run),
     ("runtimes", runtimes::run),
 ];
