@@ -113,8 +113,7 @@ fn each(test: impl Fn(Cut, usize)) {
     }
 }
 
-/// Items that own memory.
-// Items that own memory, which Miri follows.
+/// Items that own memory, which Miri follows.
 #[allow(clippy::vec_box)]
 fn boxes(len: usize) -> Vec<Box<usize>> {
     (0..len).map(Box::new).collect()

@@ -125,8 +125,10 @@ fn twice(first: Spawn, second: Spawn) {
     second.join().expect("ran");
 }
 
+type Set = fn(Builder) -> Builder;
+
 /// The settings of the runtimes.
-const SETTINGS: &[(&str, fn(Builder) -> Builder)] = &[
+const SETTINGS: &[(&str, Set)] = &[
     ("work stealing", |b| b),
     ("two workers", |b| b.workers(2)),
     ("sharing", |b| b.policy(policy::work_sharing())),
@@ -158,7 +160,7 @@ fn only() -> String {
 }
 
 /// Runs each way in a runtime with this setting.
-fn all_ways(setting: &str, set: fn(Builder) -> Builder) -> Vec<String> {
+fn all_ways(setting: &str, set: Set) -> Vec<String> {
     let rt = set(Runtime::builder().workers(1)).build().expect("a runtime");
     let ways = WAYS.iter().map(|Way(way, round, part)| (format!("{setting}: {way}"), round, part));
     // There a yield lets nothing start, so all of them are still to come.
