@@ -188,7 +188,6 @@ fn stress_with_time_outs() {
 }
 
 #[test]
-#[cfg_attr(miri, ignore = "needs a system call that the interpreter lacks")]
 fn stress_with_asymmetric_fences() {
     if is_asymmetric() {
         all_work_is_done(|| _ = heavy(), light, false);
