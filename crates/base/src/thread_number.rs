@@ -10,7 +10,13 @@ use crate::SpinLock;
 use std::cell::Cell;
 
 /// Numbers are below this. Threads beyond it have none.
-pub const LIMIT: u32 = if cfg!(loom) { 64 } else { 64 * 1024 };
+pub const LIMIT: u32 = if cfg!(loom) {
+    64
+} else if cfg!(miri) {
+    1024
+} else {
+    64 * 1024
+};
 /// The answer of [`get`] for a thread without a number: no array is that long.
 pub const NONE: u32 = u32::MAX;
 /// As `NONE`, and for good: the thread is about to end.
@@ -133,7 +139,7 @@ mod tests {
     #[test]
     fn numbers_of_living_threads_differ_and_come_back() {
         let barrier = std::sync::Barrier::new(8);
-        for _ in 0..20 {
+        for _ in 0..if cfg!(miri) { 2 } else { 20 } {
             let mut seen: Vec<u32> = std::thread::scope(|s| {
                 let all: Vec<_> = (0..8)
                     .map(|_| {

@@ -24,7 +24,7 @@ pub enum ThreadEnd {
 }
 
 /// Limit on a thread's marks: each takes about fifty bytes until the thread ends.
-const MOST_MARKS: u32 = 16 * 1024;
+const MOST_MARKS: u32 = if cfg!(miri) { 64 } else { 16 * 1024 };
 
 thread_local! {
     // No destructors: these can be read as long as the thread runs.
