@@ -93,7 +93,7 @@ pub(crate) const fn gap(from: u32, to: u32) -> i32 {
 /// What a thief answers that found `items`, 0 or less, between `top` and `bottom`. The owner lowers
 /// `bottom` to one before `top` at most, and for a moment; what is less comes from a thief that
 /// slept between the two loads.
-#[cold]
+#[inline]
 pub(crate) const fn none<X>(items: i32) -> Steal<X> {
     if items >= -1 { Steal::Empty } else { Steal::Retry }
 }
