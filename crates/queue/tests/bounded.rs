@@ -24,7 +24,7 @@ fn beside_a_twin<T>(
     let queue = Bounded::starting_at(capacity, lap);
     let mut twin = VecDeque::new();
     let mut next = 0;
-    for round in 0..if cfg!(miri) { 300 } else { 3_000 } {
+    for round in 0..if cfg!(miri) { 30 } else { 3_000 } {
         // Phases that fill and phases that drain.
         let pushes = if round / 50 % 2 == 0 { 7 } else { 3 };
         if rng.below(10) < pushes {

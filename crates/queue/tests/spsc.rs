@@ -16,7 +16,7 @@ fn beside_a_twin<T>(capacity: usize, make: impl Fn(usize) -> T, key: impl Fn(T) 
     let (mut producer, mut consumer) = starting_at(capacity, usize::MAX - 5);
     let mut twin = VecDeque::new();
     let mut next = 0;
-    for round in 0..if cfg!(miri) { 300 } else { 3_000 } {
+    for round in 0..if cfg!(miri) { 30 } else { 3_000 } {
         let pushes = if round / 50 % 2 == 0 { 7 } else { 3 };
         if rng.below(10) < pushes {
             let count = rng.below(capacity + 3);

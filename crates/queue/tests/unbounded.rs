@@ -17,7 +17,7 @@ fn beside_a_twin<T>(start: u64, seed: u64, make: impl Fn(u64) -> T, key: impl Fn
     let queue = Unbounded::starting_at(start);
     let mut twin = VecDeque::new();
     let mut next = 0;
-    for round in 0..if cfg!(miri) { 600 } else { 4_000 } {
+    for round in 0..if cfg!(miri) { 40 } else { 4_000 } {
         // Phases that fill and phases that drain.
         let filling = round / 300 % 2 == 0;
         match rng.below(10) {
