@@ -128,7 +128,7 @@ const TABLE: &[Row] = &[
         },
     ),
     ("a rate that is no number", "a rate of NaN items a second", || no_rate(f64::NAN)),
-    ("a rate of nothing", "a rate of 0 items a second is not above 0", || no_rate(0.0)),
+    ("a rate of nothing", "a rate of 0.0 items a second is not above 0", || no_rate(0.0)),
     ("a rate that is too high", "a rate of inf items a second: at most 10000000000", || {
         no_rate(f64::INFINITY)
     }),

@@ -21,8 +21,8 @@ fn seconds(seconds: f64) -> Duration {
 #[test]
 fn senseless_rates_are_refused_by_name() {
     for (items, said) in [
-        (0.0, "0 items a second is not above 0"),
-        (-1.0, "-1 items"),
+        (0.0, "0.0 items a second is not above 0"),
+        (-1.0, "-1.0 items"),
         (f64::NAN, "NaN items"),
         (1e300, "a rate of 1e300 items a second: at most 10000000000"),
         (f64::INFINITY, "inf items a second: at most"),

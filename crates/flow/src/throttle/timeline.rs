@@ -6,7 +6,8 @@
 //! clock had stood still for that step.
 
 use super::Clock;
-use sateen_base::prim::{AtomicU64, Ordering::Relaxed};
+use sateen_base::prim::AtomicU64;
+use sateen_base::prim::Ordering::{Acquire, Relaxed, Release};
 
 /// If a clock goes back by up to this many nanoseconds, the throttle waits for it.
 const BACK: u64 = 10_000_000;
@@ -57,9 +58,13 @@ impl Timeline {
 /// | `offset` | time passed, less the reading; wraps | up: a caller that saw the clock go back |
 /// | `latest` | at least so much had passed | a caller whose time is later by `STEP` |
 ///
-/// Times guard no data, so all accesses are relaxed. The offset is read before the clock: a caller
-/// that reads the old offset and the clock that went back sees the step, and its exchange fails if
-/// another caller has corrected it.
+/// Times guard no data, so accesses are relaxed where nothing else is said. The offset is read
+/// before the clock: a caller that reads the old offset and the clock that went back sees the step,
+/// and its exchange fails if another caller has corrected it.
+///
+/// A caller may have slept since it read the clock. Others have then put `latest` ahead of that
+/// reading, and the clock went nowhere. So a caller that finds a step back reads the clock once
+/// more, after `latest`.
 #[derive(Debug)]
 pub(super) struct SharedTimeline {
     offset: AtomicU64,
@@ -85,25 +90,76 @@ impl SharedTimeline {
             if passed.wrapping_sub(latest) < Self::STEP {
                 return passed;
             }
-            if let Some(passed) = self.now_slow(passed, latest, offset) {
+            if let Some(passed) = self.now_slow(clock, passed, offset) {
                 return passed;
             }
         }
     }
 
-    /// `None` if another caller has corrected the time meanwhile.
+    /// `None` if the caller's reading is old, or another has corrected the time meanwhile.
     #[cold]
-    fn now_slow(&self, passed: u64, latest: u64, offset: u64) -> Option<u64> {
-        let behind = latest.wrapping_sub(passed);
+    fn now_slow(&self, clock: &impl Clock, passed: u64, offset: u64) -> Option<u64> {
+        // Ordering: Acquire pairs with the Release below: a reading that is made after this is not
+        // older than the one that `latest` comes from.
+        let latest = self.latest.load(Acquire);
+        let behind = |passed: u64| latest.wrapping_sub(passed);
         // Half of the numbers are ahead, half behind.
-        if behind > u64::MAX / 2 {
-            self.latest.fetch_max(passed, Relaxed);
+        if behind(passed) > u64::MAX / 2 {
+            // Ordering: Release, see above.
+            self.latest.fetch_max(passed, Release);
             return Some(passed);
         }
-        if behind > BACK {
-            let right = offset.wrapping_add(behind);
+        if behind(passed) > BACK {
+            let step = behind(clock.nanos().wrapping_add(offset));
+            if step <= BACK || step > u64::MAX / 2 {
+                return None;
+            }
+            let right = offset.wrapping_add(step);
             self.offset.compare_exchange(offset, right, Relaxed, Relaxed).ok()?;
         }
         Some(latest)
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use sateen_base::prim::time::Duration;
+    use std::cell::RefCell;
+
+    const MS: u64 = 1_000_000;
+
+    /// A clock that says what it is told, one after the other.
+    struct Said(RefCell<Vec<u64>>);
+
+    impl Clock for Said {
+        fn elapsed(&self) -> Duration {
+            Duration::from_millis(self.0.borrow_mut().remove(0))
+        }
+
+        fn delay(&self, _: Duration) {}
+    }
+
+    /// The times, in milliseconds, of as many calls as the clock has readings for.
+    fn times(readings: &[u64]) -> Vec<u64> {
+        let (time, clock) = (SharedTimeline::new(0), Said(RefCell::new(readings.to_vec())));
+        let mut times = Vec::new();
+        while !clock.0.borrow().is_empty() {
+            times.push(time.now(&clock) / MS);
+        }
+        times
+    }
+
+    #[test]
+    fn a_caller_that_slept_after_its_reading_moves_no_time() {
+        // The reading 50 is old. So the caller reads again, twice.
+        assert_eq!(times(&[100, 50, 101, 102, 120]), [100, 102, 120]);
+    }
+
+    #[test]
+    fn a_clock_that_goes_back_stands_still_for_that_step() {
+        assert_eq!(times(&[100, 50, 50, 60, 80]), [100, 100, 110, 130]);
+        // By little: the time waits for it.
+        assert_eq!(times(&[100, 95, 101]), [100, 100, 101]);
     }
 }

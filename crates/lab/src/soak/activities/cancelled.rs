@@ -61,7 +61,7 @@ fn in_destructors(world: &World<'_>, yields: u64) -> Result<u64, Error> {
     }
 }
 
-/// Sends at a channel without a buffer are given up and tried again: each item comes once, in order.
+/// Sends at a channel without a buffer are given up and tried again. Items come once, in order.
 fn sent_again(world: &World<'_>, random: &mut XorShift) -> Result<u64, Error> {
     let items = 1 + random.below(200) as u64;
     let short = Duration::from_micros(random.below(100) as u64);
