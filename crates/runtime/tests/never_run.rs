@@ -96,7 +96,7 @@ fn runtime(workers: usize) -> Runtime {
     Runtime::builder().workers(workers).build().expect("a runtime")
 }
 
-const SHUT_DOWN: &str = "the runtime was shut down before the task was spawned";
+const SHUT_DOWN: &str = "the runtime was shut down before the task began";
 
 #[test]
 fn spawns_after_the_end() {
@@ -165,7 +165,8 @@ fn spawns_in_a_hook() {
     };
     let rt = Runtime::builder().workers(1).on_start(hook).build().expect("a runtime");
     rt.shutdown().expect("an orderly end");
-    assert_eq!(*answers.lock().unwrap(), vec![Ok(SHUT_DOWN.to_owned()); 2]);
+    let refused = "a hook or callback of a runtime spawned the task".to_owned();
+    assert_eq!(*answers.lock().unwrap(), vec![Ok(refused); 2]);
 }
 
 #[test]

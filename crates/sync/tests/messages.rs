@@ -208,7 +208,7 @@ const TABLE: &[Row] = &[
             group.done();
         })
     }),
-    ("a group that is too large", "a wait group counts to 2^63 - 1", || {
+    ("a group that is too large", "a wait group counts to 9223372036854775807", || {
         let group = WaitGroup::new();
         panic_of(|| {
             group.add(usize::MAX);
