@@ -241,31 +241,49 @@ fn wakers_of_workers_are_counted() {
 #[test]
 fn what_a_starved_worker_takes_from_others_is_counted() {
     let rt = Runtime::builder().workers(2).max_stacks(2).build().expect("a runtime");
-    let (event, over) = (Arc::new(Event::new()), Arc::new(AtomicBool::new(false)));
-    let waits = Arc::clone(&event);
-    let holder = rt.spawn_with(Spawn::new().on_worker(0), move || waits.wait());
-    let ends = Arc::clone(&over);
-    let busy = rt.spawn_with(Spawn::new().on_worker(1), move || {
-        let tasks: Vec<_> = (0..100).map(|_| spawn(worker_index)).collect();
-        while !ends.load(Ordering::Relaxed) {
+    let [begun, go, over] = [(); 3].map(|()| Arc::new(AtomicBool::new(false)));
+    let until = |flag: &AtomicBool| {
+        while !flag.load(Ordering::Relaxed) {
             std::thread::yield_now();
             sateen_runtime::poll_requests();
         }
-        tasks
+    };
+    // One worker has the first stack, and is busy.
+    let busy = rt.spawn_with(Spawn::new().on_worker(1), {
+        let (begun, go, over) = (Arc::clone(&begun), Arc::clone(&go), Arc::clone(&over));
+        move || {
+            begun.store(true, Ordering::Relaxed);
+            until(&go);
+            let tasks: Vec<_> = (0..100).map(|_| spawn(|| ())).collect();
+            until(&over);
+            tasks
+        }
     });
-    let end = Instant::now() + Duration::from_secs(60);
-    while rt.metrics().workers[0].task_steals == 0 {
-        assert!(Instant::now() < end, "thefts that nobody counts: {:?}", rt.metrics());
+    while !begun.load(Ordering::Relaxed) {
         std::thread::yield_now();
     }
+    // A task of the other has the second, and waits.
+    let event = Arc::new(Event::new());
+    let waits = Arc::clone(&event);
+    let holder = rt.spawn_with(Spawn::new().on_worker(0), move || waits.wait());
+    while rt.metrics().workers[0].suspended == 0 {
+        std::thread::yield_now();
+    }
+    go.store(true, Ordering::Relaxed);
+    let end = Instant::now() + Duration::from_secs(60);
+    while rt.metrics().workers[0].task_steals == 0 && Instant::now() < end {
+        std::thread::yield_now();
+    }
+    let metrics = rt.metrics();
     event.set();
-    holder.join().expect("no panic");
     over.store(true, Ordering::Relaxed);
+    holder.join().expect("no panic");
     for task in busy.join().expect("no panic") {
         // Some may have failed for want of a stack.
         drop(task.join());
     }
     rt.shutdown().expect("an orderly end");
+    assert!(metrics.workers[0].task_steals > 0, "thefts that nobody counts: {metrics:?}");
 }
 
 /// What the workers say after a mixed load adds up to what was done.
