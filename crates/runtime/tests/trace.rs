@@ -284,8 +284,11 @@ fn a_file_that_cannot_be_written_is_named() {
         error.to_string().starts_with(&format!("cannot write the trace `{}`", folder.display()))
     );
     if std::path::Path::new("/dev/full").exists() {
-        let error = trace.save("/dev/full").expect_err("a full disk");
-        assert!(error.to_string().contains("`/dev/full`: No space left"), "{error}");
+        let error = trace.save("/dev/full").expect_err("a device");
+        assert!(error.to_string().contains("`/dev/full`: it is not a regular file"), "{error}");
+        let full = std::fs::File::options().write(true).open("/dev/full").expect("a device");
+        let error = trace.write_to(full).expect_err("a full disk");
+        assert_eq!(error.kind(), io::ErrorKind::StorageFull);
     }
     // It goes on.
     assert!(trace.is_running());
@@ -413,21 +416,25 @@ impl Drop for Temporary {
 
 #[cfg(unix)]
 #[test]
-fn paths_may_be_pipes_vanish_and_be_refused() {
+fn paths_may_vanish_and_be_refused() {
     let rt = runtime(2);
     let trace = rt.trace();
     trace.start();
     rt.install(|| skynet(0, 1000));
-    // The reader of a pipe takes all, also from a task, which keeps its worker.
+    // To open a pipe by its path may take for ever. One that is open takes all, also from a task,
+    // which keeps its worker.
     let pipe = Temporary::pipe("pipe");
+    let error = trace.save(&pipe.0).expect_err("a pipe");
+    assert!(error.to_string().contains("-pipe`: it is not a regular file"), "{error}");
+    let open = || std::fs::File::options().write(true).open(&pipe.0).expect("a reader");
     for in_task in [false, true] {
         let reader = std::thread::spawn({
             let path = pipe.0.clone();
             move || read(&std::fs::read(path).expect("readable")).workers().len()
         });
-        let save = || trace.save(&pipe.0).map(drop);
-        let saved = if in_task { rt.install(save) } else { save() };
-        saved.expect("a reader");
+        let (out, write) = (open(), |out| trace.write_to(out).map(drop));
+        let written = if in_task { rt.install(|| write(out)) } else { write(out) };
+        written.expect("a reader");
         assert_eq!(reader.join().expect("it decodes"), 2);
     }
     // Or it goes away.
@@ -435,10 +442,10 @@ fn paths_may_be_pipes_vanish_and_be_refused() {
         let path = pipe.0.clone();
         move || drop(std::fs::File::open(path).expect("readable"))
     });
-    let error = trace.save(&pipe.0).expect_err("no reader");
-    assert_eq!(error.source.kind(), io::ErrorKind::BrokenPipe);
-    assert!(error.to_string().contains("-pipe`: "), "{error}");
+    let out = open();
     reader.join().expect("no panic");
+    let error = trace.write_to(out).expect_err("no reader");
+    assert_eq!(error.kind(), io::ErrorKind::BrokenPipe);
     // The folder goes before, and the file while it is written.
     let folder = Temporary::new("folder");
     std::fs::create_dir(&folder.0).expect("a folder");
