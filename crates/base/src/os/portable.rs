@@ -62,7 +62,7 @@ impl Os for Portable {
         Vec::new()
     }
 
-    #[cfg(unix)]
+    #[cfg(all(unix, not(miri)))]
     fn has_gained_privileges() -> bool {
         super::unix::has_gained_privileges()
     }

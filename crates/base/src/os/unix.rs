@@ -56,9 +56,6 @@ pub(super) fn read_clock(clock: libc::clockid_t) -> Option<Duration> {
 
 /// See [`super::has_gained_privileges`].
 pub(super) fn has_gained_privileges() -> bool {
-    if cfg!(miri) {
-        return false;
-    }
     // What the kernel noted when it started the program: the numbers of user and group may have
     // become the same since then, and with capabilities they always are.
     #[cfg(any(target_os = "linux", target_os = "android"))]
