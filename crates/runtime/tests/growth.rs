@@ -1,6 +1,6 @@
-//! What a runtime keeps does not grow with the number of tasks that have ended. Each kind of runtime
-//! has a process of its own. There one task that goes on starts work in each way, and what is
-//! allocated after a tenth of the rounds is compared with what is at the end.
+//! What a runtime keeps does not grow with the number of tasks that have ended. Each kind of
+//! runtime has a process of its own. There one task that goes on starts work in each way, and what
+//! is allocated after a tenth of the rounds is compared with what is at the end.
 #![cfg(all(target_os = "linux", not(any(miri, sateen_tsan))))]
 
 mod common;
