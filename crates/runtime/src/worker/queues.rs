@@ -252,6 +252,11 @@ impl Owner {
     #[cold]
     fn sweep(&self) {
         let shared = self.shared();
+        self.until_sweep.set(SWEEP_LEAST);
+        if shared.is_orphan() {
+            // Threads that are missing here may have left a shared queue half changed.
+            return;
+        }
         let mut stale = Vec::new();
         let kept = self.policy.take_stale(&mut stale);
         stale.extend(self.take_pinned_if(policy::is_stale));
@@ -264,7 +269,7 @@ impl Owner {
         if kept > 0 && !self.is_alone() {
             self.wake_for_push();
         }
-        // This runs destructors of the user's.
+        // This may run destructors of the user's.
         stale.into_iter().for_each(policy::discard_stale);
     }
 
