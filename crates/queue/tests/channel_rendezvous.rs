@@ -403,8 +403,8 @@ fn receive(way: Way, rx: &Receiver<usize>, random: &mut XorShift) -> Result<usiz
     }
 }
 
-/// Two senders and two receivers, each in its way. Who gives up tries again. All items come, once,
-/// and those of each sender in order.
+/// Two senders and two receivers, each in its way. Those that give up try again.
+/// All items come, once, and those of each sender in order.
 fn conserve(sends: [Way; 2], receives: [Way; 2], count: usize) {
     let (tx, rx) = bounded(0);
     let seen: Vec<AtomicUsize> = (0..2 * count).map(|_| AtomicUsize::new(0)).collect();

@@ -199,7 +199,8 @@ fn a_timer_of_the_busy_task_itself() {
 }
 
 /// A substitute watches the timer of a task whose worker sleeps. The blocked worker goes on, and
-/// stays busy, so the substitute rests.
+/// stays busy, so the substitute rests. (The naps of threads bring that about nearly always. The
+/// test passes also where they do not.)
 #[test]
 fn after_a_substitute_that_watched() {
     let rt = Runtime::builder().workers(2).substitutes(1).build().expect("a runtime");

@@ -17,7 +17,7 @@ pub(crate) struct Document {
     pub(crate) results: Vec<Section>,
 }
 
-/// What is known of the origin of the figures, by names. Who reads it gets numbers, and text that
+/// What is known of the origin of the figures, by names. Readers get numbers, and text that
 /// does not display.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(transparent)]

@@ -1,5 +1,6 @@
-//! Who waits at a channel without a buffer, and what has been sent there. Everything here is under
-//! the channel's lock, and calls no user code. Protocol and proof: `README.md` beside this file.
+//! Waiting senders and receivers of a channel without a buffer, and what was sent there.
+//! Everything here is under the channel's lock, and calls no user code. Protocol and proof:
+//! `README.md` beside this file.
 
 use super::meeting::{List, Meeting, Phase};
 use crate::trace::Traced;

@@ -1,7 +1,7 @@
 //! How policies learn of properties that have changed. Each worker has a box, which it empties
 //! before it takes what runs next.
 
-use crate::task::{PropertyListener, Stage, TaskId};
+use crate::task::{PropertyListener, PropertyState, TaskId};
 use sateen_base::prim::{AtomicBool, Ordering};
 use sateen_base::{CachePadded, SpinLock};
 use std::collections::HashMap;
@@ -34,10 +34,10 @@ impl Changes {
 }
 
 impl PropertyListener for Changes {
-    fn tell(&self, task: TaskId, property: u64, stage: &Stage) {
+    fn tell(&self, task: TaskId, property: u64, state: &PropertyState) {
         for changed in &self.0 {
             let mut list = changed.list.lock();
-            if stage.has_ended() {
+            if state.has_ended() {
                 return;
             }
             list.insert(task, property);

@@ -248,6 +248,9 @@ pub fn round_robin() -> Scheduling {
 
 /// A policy of the user's. `make` is called with each worker's index when the runtime is built.
 ///
+/// The policy sees each task once: a join waits until the policy has the task run, and runs it in
+/// place only if the joiner keeps its thread.
+///
 /// A runtime with one is never [strict](crate::Builder::strict): a build that asks for both fails.
 pub fn custom(make: impl FnMut(usize) -> Box<dyn Policy> + 'static) -> Scheduling {
     Scheduling(Kind::Custom(Held::new(Box::new(make))))

@@ -84,19 +84,19 @@ impl Extra {
 /// What a policy orders by.
 pub(crate) struct Property {
     value: AtomicU64,
-    stage: Stage,
+    state: PropertyState,
     /// What is told when it changes.
     told: Option<Arc<dyn PropertyListener>>,
 }
 
 /// Whether the property has changed, and whether its task has ended: two bits.
 #[derive(Debug, Default)]
-pub(crate) struct Stage(AtomicU8);
+pub(crate) struct PropertyState(AtomicU8);
 
 const CHANGED: u8 = 1;
 const ENDED: u8 = 2;
 
-impl Stage {
+impl PropertyState {
     /// Whether the task has ended. Under a lock that [`PropertyListener::forget`] takes too, which
     /// is called after the end.
     pub(crate) fn has_ended(&self) -> bool {
@@ -113,7 +113,7 @@ impl Stage {
 
 impl Property {
     pub(super) fn new(value: u64, told: Option<Arc<dyn PropertyListener>>) -> Self {
-        Self { value: AtomicU64::new(value), stage: Stage::default(), told }
+        Self { value: AtomicU64::new(value), state: PropertyState::default(), told }
     }
 
     pub(super) fn get(&self) -> u64 {
@@ -125,16 +125,16 @@ impl Property {
         // Ordering: Relaxed, as above; the policies that are told below see it.
         self.value.store(value, Ordering::Relaxed);
         if let Some(told) = &self.told
-            && self.stage.set(CHANGED) & ENDED == 0
+            && self.state.set(CHANGED) & ENDED == 0
         {
-            told.tell(task, value, &self.stage);
+            told.tell(task, value, &self.state);
         }
     }
 
     /// The task is about to end.
     fn end(&self, task: TaskId) {
         if let Some(told) = &self.told
-            && self.stage.set(ENDED) & CHANGED != 0
+            && self.state.set(ENDED) & CHANGED != 0
         {
             told.forget(task);
         }
@@ -144,7 +144,7 @@ impl Property {
 /// What wants to know of changed properties.
 pub(crate) trait PropertyListener: Send + Sync {
     /// The property of `task` has changed, wherever the task is queued. Any thread.
-    fn tell(&self, task: TaskId, property: u64, stage: &Stage);
+    fn tell(&self, task: TaskId, property: u64, state: &PropertyState);
 
     /// The task has ended.
     fn forget(&self, task: TaskId);

@@ -23,7 +23,7 @@ pub(crate) use future::{
     send_home as send_future_home,
 };
 pub use handle::{JoinError, JoinHandle};
-pub(crate) use identity::{Ids, PropertyListener, Stage};
+pub(crate) use identity::{Ids, PropertyListener, PropertyState};
 pub use identity::{Priority, TaskId};
 pub use locals::{FiberLocal, FiberLocalError};
 pub use options::Spawn;

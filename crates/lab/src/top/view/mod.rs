@@ -28,8 +28,8 @@ const GLANCE: Duration = Duration::from_millis(100);
 /// A report interrupts the workers, so there are few.
 const REPORTS: Duration = Duration::from_secs(2);
 
-/// How much news waits for a terminal that takes no picture. Whoever brings more waits, and asks
-/// the program nothing meanwhile.
+/// How much news waits for a terminal that takes no picture. A thread that brings more waits, and
+/// asks the program nothing meanwhile.
 const NEWS: usize = 16;
 
 /// What the other threads bring.
