@@ -10,7 +10,7 @@ use super::zero_state::{Parcel, State};
 use crate::trace::Traced;
 use sateen_base::canary;
 use sateen_base::unwind::{FirstPanic, run_to_end};
-use sateen_base::{RawSpinLock, SpinLock};
+use sateen_base::{CachePadded, RawSpinLock, SpinLock};
 use sateen_sync::WaitPoint;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use std::task::{Poll, Waker};
 
 /// A channel without a buffer.
 pub(super) struct Zero<T> {
-    state: SpinLock<State<T>>,
+    state: CachePadded<SpinLock<State<T>>>,
     /// Selections that only ask whether a sender (or a receiver) is there, and take no part.
     watching_senders: WaitPoint,
     watching_receivers: WaitPoint,
@@ -48,7 +48,7 @@ fn tell(watching: &WaitPoint) {
 impl<T> Zero<T> {
     pub(super) fn new() -> Self {
         Self {
-            state: SpinLock::from_raw(RawSpinLock::new(), State::new()),
+            state: CachePadded::new(SpinLock::from_raw(RawSpinLock::new(), State::new())),
             watching_senders: WaitPoint::new(),
             watching_receivers: WaitPoint::new(),
         }

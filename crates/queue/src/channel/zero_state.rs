@@ -8,22 +8,24 @@ use sateen_base::canary;
 use std::sync::Arc;
 use std::task::Waker;
 
+/// What each operation changes comes first: with the lock before it, it fills one cache line.
+#[repr(C)]
 pub(super) struct State<T> {
     /// Threads and fibers that send, and selections.
     pub(super) senders: List<T>,
-    /// Send futures that wait to be called.
-    pub(super) futures: List<T>,
-    /// Send futures that receivers have called, until they are polled or dropped.
-    pub(super) called: List<T>,
     pub(super) receivers: List<T>,
-    /// Matched meetings: their items come later.
-    pub(super) matched: List<T>,
     /// Items that have been sent, in order. Whichever receiver looks next has the first.
     pub(super) handed: List<T>,
     /// A receiver found only futures, and did not wait. One of them may send to the next receiver.
     pub(super) asked: bool,
     pub(super) senders_gone: bool,
     pub(super) receivers_gone: bool,
+    /// Send futures that wait to be called.
+    pub(super) futures: List<T>,
+    /// Send futures that receivers have called, until they are polled or dropped.
+    pub(super) called: List<T>,
+    /// Matched meetings: their items come later.
+    pub(super) matched: List<T>,
 }
 
 // SAFETY: the lists own counts of meetings, which threads may share if items may move from one to
