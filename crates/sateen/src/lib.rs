@@ -31,12 +31,12 @@
 //! | to cancel | [`JoinHandle::cancel`], [`CancelToken`] |
 //! | locks, events and more to wait on | [`sync`]; [`sync::spin`] for spinlocks and futex locks |
 //! | messages | [`channel`] |
-//! | queues that refuse instead of waiting | [`queue`] |
-//! | tasks that depend on each other, as closures | [`flow::Graph`] |
-//! | the same by the million, as data | [`shed`]; [`flow::RunOn`] on a runtime's workers |
-//! | items through workers, at a rate, with back-pressure | [`flow::WorkerQueue`] |
-//! | memory of one size, boxed or by key | [`pool`] |
-//! | a work-stealing deque for a scheduler of your own | [`deque`] |
+//! | queues that refuse instead of waiting | feature `queue`: [`queue`] |
+//! | tasks that depend on each other, as closures | feature `flow`: [`flow::Graph`] |
+//! | the same by the million, as data | feature `shed`: [`shed`]; `flow`: [`flow::RunOn`] |
+//! | items through workers, at a rate, with back-pressure | `flow`: [`flow::WorkerQueue`] |
+//! | memory of one size, boxed or by key | feature `pool`: [`pool`] |
+//! | a work-stealing deque for a scheduler of your own | feature `deque`: [`deque`] |
 //! | a runtime with settings | [`Runtime::builder`] |
 //! | a runtime that is this thread, for a window or an event loop | [`Runtime::current_thread`] |
 //! | another order of tasks | [`policy`] |
@@ -62,9 +62,16 @@
 //!
 //! # Features
 //!
+//! Fork-join, loops, iterators, tasks, locks, channels, timers and blocking calls are always there;
+//! no feature is on by default.
+//!
 //! | Feature | What it adds |
 //! |---|---|
-//! | `wait_times` (default) | how long the items of a worker queue wait, in its `Stats` |
+//! | `full` | all below, except `lock_api_05`, `asan` and `study` |
+//! | `flow` | graphs, worker queues, throttles: [`flow`]; and `shed` |
+//! | `shed` | tasks with dependencies, as data: [`shed`] |
+//! | `pool`, `deque`, `queue` | the modules [`pool`], [`deque`] and [`queue`] |
+//! | `wait_times` | how long the items of a worker queue wait, in its `Stats` |
 //! | `local` | primitives for one thread, without atomics: `sync::local` |
 //! | `primitives` | what primitives are built from: parking hook, wait queues, timers |
 //! | `lock_api_05` | raw mutexes implement `lock_api` 0.5, too, which needs Rust 1.95 |
@@ -80,6 +87,7 @@
 //! all library crates; above is the lab. Invariants and proofs are with the crates that hold them.
 //! `ARCHITECTURE.md` in the repository is the map.
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![forbid(unsafe_code)]
 
 pub use sateen_runtime::*;
@@ -168,6 +176,7 @@ pub mod sync {
     }
 }
 
+#[cfg(feature = "deque")]
 pub mod deque {
     //! Work-stealing deques with the names of `crossbeam-deque`, for schedulers of your own.
     //!
@@ -191,6 +200,7 @@ pub mod deque {
     pub use sateen_deque::*;
 }
 
+#[cfg(feature = "pool")]
 pub mod pool {
     //! Pools of memory blocks of one size, and values in them.
     //!
@@ -220,6 +230,7 @@ pub mod pool {
     pub use sateen_pool::*;
 }
 
+#[cfg(feature = "queue")]
 pub mod queue {
     //! Queues between threads that never wait: a push to a full queue gives the item back, and a
     //! pop from an empty one says so.
@@ -280,6 +291,7 @@ pub mod channel {
     pub use sateen_queue::channel::*;
 }
 
+#[cfg(feature = "shed")]
 pub mod shed {
     //! A *shed* is a scheduler of tasks with dependencies: a data structure without threads of its
     //! own.
@@ -294,6 +306,7 @@ pub mod shed {
     pub use sateen_shed::*;
 }
 
+#[cfg(feature = "flow")]
 pub mod flow {
     //! Sheds on a runtime's workers, graphs of tasks with results, throttles and worker queues.
     //!

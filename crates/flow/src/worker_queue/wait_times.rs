@@ -1,7 +1,7 @@
 //! How long items waited, from being sent to their first handler call.
 //!
 //! Each worker records in a histogram of its own, under a lock that only readers of the figures
-//! compete for. Compiled with the feature `wait_times`, which is on by default.
+//! compete for. Compiled with the feature `wait_times`.
 
 use hdrhistogram::Histogram;
 use sateen_base::SpinLock;
