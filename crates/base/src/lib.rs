@@ -42,6 +42,8 @@ pub mod os;
 #[allow(dead_code, unreachable_pub, unused_imports)]
 mod os;
 mod padded;
+#[cfg(feature = "std")]
+pub mod panic_payload;
 pub mod pause;
 mod prefetch;
 pub mod prim;
@@ -66,6 +68,8 @@ pub use canary::is_planted;
 #[doc(hidden)]
 pub use model::model;
 pub use padded::CachePadded;
+#[cfg(feature = "std")]
+pub use panic_payload::PanicPayload;
 pub use prefetch::prefetch_write;
 pub use rng::XorShift;
 #[cfg(feature = "rows")]

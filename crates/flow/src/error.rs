@@ -1,7 +1,7 @@
 //! What can go wrong with a driven shed. Each error names the value that was wrong.
 
 use sateen_shed::BuildError;
-use std::any::Any;
+use sateen_base::PanicPayload;
 use std::fmt;
 
 /// Why a shed could not be driven.
@@ -73,7 +73,7 @@ pub enum WaitError {
     /// A task panicked. Tasks that depend on it were cancelled, all others have run.
     Panicked {
         /// The first one's payload, for [`std::panic::resume_unwind`].
-        payload: Box<dyn Any + Send + 'static>,
+        payload: PanicPayload,
         /// How many more tasks panicked.
         others: u64,
     },
@@ -89,7 +89,7 @@ impl fmt::Display for WaitError {
         match self {
             Self::Panicked { payload, others } => {
                 f.write_str("a task panicked")?;
-                if let Some(text) = message(&**payload) {
+                if let Some(text) = payload.message() {
                     write!(f, ": {text}")?;
                 }
                 if *others > 0 { write!(f, "; so did {others} others") } else { Ok(()) }
@@ -103,9 +103,3 @@ impl fmt::Display for WaitError {
 }
 
 impl std::error::Error for WaitError {}
-
-/// The message of a panic, if it has one.
-pub(crate) fn message(payload: &(dyn Any + Send)) -> Option<&str> {
-    let text = payload.downcast_ref::<&str>().copied();
-    text.or_else(|| payload.downcast_ref::<String>().map(String::as_str))
-}

@@ -7,7 +7,7 @@ use sateen_flow::{
     CloseError, DeadReason, Graph, GraphError, Hanging, ManualClock, Map, On, Rate, Refusal, RunOn,
     SampledClock, StartError, Throttle, WaitError, WorkerQueue,
 };
-use sateen_runtime::Runtime;
+use sateen_runtime::{PanicPayload, Runtime};
 use sateen_shed::{Outcome, Shed};
 use std::time::Duration;
 
@@ -40,6 +40,11 @@ fn not_started(build: fn() -> Result<WorkerQueue<u8>, StartError>) -> String {
 }
 
 /// A rate that is no rate.
+fn payload(message: &'static str) -> PanicPayload {
+    let payload: Box<dyn std::any::Any + Send> = Box::new(message);
+    payload.into()
+}
+
 fn no_rate(items: f64) -> String {
     Rate::per_second(items).expect_err("no rate").to_string()
 }
@@ -53,7 +58,7 @@ const TABLE: &[Row] = &[
     ),
     ("a map without workers", "no workers for channel 0", || not_driven(Map::new().workers(0, []))),
     ("panics in a driven shed", "a task panicked: oh; so did 2 others", || {
-        WaitError::Panicked { payload: Box::new("oh"), others: 2 }.to_string()
+        WaitError::Panicked { payload: payload("oh"), others: 2 }.to_string()
     }),
     (
         "a runtime that has ended under a shed",
@@ -96,7 +101,7 @@ const TABLE: &[Row] = &[
         not_run(&mut g)
     }),
     ("several that do", "a panicked: oh; so did 1 others", || {
-        let (task, payload) = ("a".to_owned(), Box::new("oh"));
+        let (task, payload) = ("a".to_owned(), payload("oh"));
         GraphError::Panicked { task, payload, others: 1 }.to_string()
     }),
     ("a result before a run", "a has no result", || {

@@ -177,6 +177,7 @@ sateen_base::open_to_models! {
 }
 
 #[cfg(not(loom))]
+pub use sateen_base::PanicPayload;
 pub use sateen_sync::{
     block_on,
     timer::{

@@ -10,7 +10,6 @@ use sateen_runtime::iter::{Lazy, Piece};
 use sateen_runtime::{
     Builder, CancelToken, Grain, JoinError, Runtime, Spawn, join, scope, sleep, yield_now,
 };
-use std::any::Any;
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind, panic_any};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering::SeqCst};
@@ -355,15 +354,14 @@ fn run(rt: &Runtime, plan: Plan) -> Result<(), JoinError> {
     }
     let result = task.join();
     if let Err(JoinError::Panicked(payload)) = &result {
-        check_payload(&**payload, &plan);
+        check_payload(payload.downcast_ref(), &plan);
     }
     plan.check();
     result
 }
 
 /// The assertions of this file panic with a `String`.
-fn check_payload(payload: &(dyn Any + Send), plan: &Plan) {
-    let text = payload.downcast_ref::<String>();
+fn check_payload(text: Option<&String>, plan: &Plan) {
     assert!(text.is_none(), "{text:?}: {:?}", plan.strikes);
 }
 
@@ -462,7 +460,7 @@ fn each_act_at_each_moment_outside() {
                     let rest = rest(&plan);
                     let result = catch_unwind(AssertUnwindSafe(|| work(rest, 8, true)));
                     if let Err(payload) = &result {
-                        check_payload(&**payload, &plan);
+                        check_payload(payload.downcast_ref(), &plan);
                     }
                     discard(result);
                     plan.check();

@@ -231,7 +231,7 @@ fn wakers_of_workers_are_counted() {
         let event = Arc::new(Event::new());
         let at = worker_index().map_or(0, |index| 1 - index);
         let set = Arc::clone(&event);
-        Spawn::new().on_worker(at).detach(move || set.set());
+        Spawn::new().on_worker(at).detach(move || set.set()).expect("spawned");
         event.wait();
     });
     assert!(rt.metrics().total().workers_woken > before);

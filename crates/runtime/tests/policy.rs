@@ -255,11 +255,12 @@ fn go_before(tasks: usize, each: impl Fn() + Send + Sync + Copy + 'static) -> us
         let (event, ran) = (Arc::new(Event::new()), Arc::new(AtomicUsize::new(0)));
         for _ in 0..tasks {
             let (event, ran) = (event.clone(), ran.clone());
-            Spawn::new().detach(move || {
+            let task = move || {
                 event.set();
                 each();
                 ran.fetch_add(1, SeqCst);
-            });
+            };
+            Spawn::new().detach(task).expect("spawned");
         }
         event.wait();
         ran.load(SeqCst)

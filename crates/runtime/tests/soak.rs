@@ -150,7 +150,7 @@ impl World {
             }
             _ => {
                 let world = Arc::clone(self);
-                settings(&mut b).detach(move || world.work(depth, a));
+                drop(settings(&mut b).detach(move || world.work(depth, a)));
             }
         }
     }

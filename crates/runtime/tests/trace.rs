@@ -109,7 +109,7 @@ fn counters_follow_what_waits() {
     let rt = runtime(1);
     rt.trace().start();
     rt.install(|| {
-        (0..200).for_each(|_| Spawn::new().detach(|| ()));
+        (0..200).for_each(|_| Spawn::new().detach(|| ()).expect("spawned"));
         sleep(Duration::from_millis(1));
     });
     quiet(&rt);

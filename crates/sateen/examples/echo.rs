@@ -34,11 +34,16 @@ fn echo(connection: &Async<TcpStream>) -> io::Result<()> {
 fn serve(listener: &Async<TcpListener>) {
     loop {
         match block_on(listener.accept()) {
-            Ok((connection, peer)) => Spawn::new().name(peer.to_string()).detach(move || {
-                if let Err(error) = echo(&connection) {
-                    eprintln!("{peer}: {error}");
+            Ok((connection, peer)) => {
+                let task = move || {
+                    if let Err(error) = echo(&connection) {
+                        eprintln!("{peer}: {error}");
+                    }
+                };
+                if let Err(error) = Spawn::new().name(peer.to_string()).detach(task) {
+                    eprintln!("{peer}: not served: {error}");
                 }
-            }),
+            }
             Err(error) => {
                 eprintln!("cannot accept a connection: {error}");
                 sleep(PAUSE);

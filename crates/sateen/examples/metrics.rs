@@ -152,11 +152,16 @@ fn answer(connection: &Async<TcpStream>, runtime: &Runtime) -> io::Result<()> {
 fn serve(listener: &Async<TcpListener>, runtime: &'static Runtime) {
     loop {
         match block_on(listener.accept()) {
-            Ok((connection, peer)) => Spawn::new().name("request").detach(move || {
-                if let Err(error) = answer(&connection, runtime) {
-                    eprintln!("{peer}: {error}");
+            Ok((connection, peer)) => {
+                let task = move || {
+                    if let Err(error) = answer(&connection, runtime) {
+                        eprintln!("{peer}: {error}");
+                    }
+                };
+                if let Err(error) = Spawn::new().name("request").detach(task) {
+                    eprintln!("{peer}: not served: {error}");
                 }
-            }),
+            }
             Err(error) => {
                 eprintln!("cannot accept a connection: {error}");
                 sleep(PAUSE);

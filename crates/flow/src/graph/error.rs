@@ -1,9 +1,8 @@
 //! Why a graph gave no results.
 
 use crate::RunError;
-use crate::error::message;
+use sateen_base::PanicPayload;
 use sateen_shed::TemplateError;
-use std::any::Any;
 use std::fmt;
 
 /// Why a graph did not run to its end, or has no result.
@@ -31,7 +30,7 @@ pub enum GraphError {
         /// Its name.
         task: String,
         /// For [`std::panic::resume_unwind`].
-        payload: Box<dyn Any + Send + 'static>,
+        payload: PanicPayload,
         /// How many other tasks panicked.
         others: u64,
     },
@@ -68,7 +67,7 @@ impl fmt::Display for GraphError {
             }
             Self::Panicked { task, payload, others } => {
                 write!(f, "{task} panicked")?;
-                if let Some(text) = message(&**payload) {
+                if let Some(text) = payload.message() {
                     write!(f, ": {text}")?;
                 }
                 if *others > 0 { write!(f, "; so did {others} others") } else { Ok(()) }

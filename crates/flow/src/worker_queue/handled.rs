@@ -1,6 +1,7 @@
 //! What handlers return, and what becomes of items that they could not handle.
 
 use sateen_base::prim::time::Duration;
+use sateen_base::panic_payload::message;
 use std::any::Any;
 use std::fmt;
 
@@ -79,7 +80,7 @@ pub enum DeadReason {
 
 impl DeadReason {
     pub(crate) fn panicked(payload: &(dyn Any + Send)) -> Self {
-        Self::Panicked(crate::error::message(payload).unwrap_or("no message").to_owned())
+        Self::Panicked(message(payload).unwrap_or("no message").to_owned())
     }
 }
 

@@ -69,13 +69,14 @@ pub(crate) fn detach(first: u64, leaves: u64) -> u64 {
     let all = Arc::new(Sum { sum, missing, complete: Event::new() });
     for i in 0..10 {
         let all = Arc::clone(&all);
-        Spawn::new().detach(move || {
+        let subtask = move || {
             all.sum.fetch_add(detach(first + i * tenth, tenth), Ordering::Relaxed);
             // Ordering: the last subtask sees the sums of all, and the event passes them on.
             if all.missing.fetch_sub(1, Ordering::AcqRel) == 1 {
                 all.complete.set();
             }
-        });
+        };
+        Spawn::new().detach(subtask).expect("spawned");
     }
     all.complete.wait();
     all.sum.load(Ordering::Relaxed)
@@ -90,10 +91,11 @@ pub(crate) fn channel(first: u64, leaves: u64) -> u64 {
     let (sender, sums) = bounded(10);
     for i in 0..10 {
         let sender = sender.clone();
-        Spawn::new().detach(move || {
+        let subtask = move || {
             // The node receives until all have sent.
             let _ = sender.send(channel(first + i * tenth, tenth));
-        });
+        };
+        Spawn::new().detach(subtask).expect("spawned");
     }
     drop(sender);
     sums.iter().sum()

@@ -53,11 +53,7 @@ impl World<'_> {
                 Ok(None)
             }
             Err(JoinError::Panicked(payload)) => {
-                let text = payload
-                    .downcast_ref::<String>()
-                    .map(String::as_str)
-                    .or_else(|| payload.downcast_ref::<&str>().copied());
-                Err(Error::Wrong(format!("a task panicked: {}", text.unwrap_or("?"))))
+                Err(Error::Wrong(format!("a task panicked: {}", payload.message().unwrap_or("?"))))
             }
             Err(error) => Err(Error::Wrong(format!("a task ended with: {error}"))),
         }

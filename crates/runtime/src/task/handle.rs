@@ -8,6 +8,7 @@ use crate::shared::Shared;
 use crate::stack::MAX_STACK;
 use crate::unwind::discard;
 use crate::worker::{Owner, Worker};
+use sateen_base::PanicPayload;
 use sateen_base::prim::thread;
 use sateen_base::prim::time::{Duration, Instant};
 use sateen_sync::park::{self, Awaited};
@@ -22,7 +23,7 @@ use std::task::{Context, Poll, Waker};
 #[non_exhaustive]
 pub enum JoinError {
     /// The task panicked, with this payload. (With `panic = "abort"` a panic ends the process.)
-    Panicked(Box<dyn Any + Send + 'static>),
+    Panicked(PanicPayload),
     /// The runtime had been shut down, or has lost all its workers before one took the task. The
     /// closure was dropped.
     ShutDown,
@@ -68,9 +69,9 @@ impl JoinError {
     ///
     /// # Errors
     /// The error itself, if the task did not panic.
-    pub fn try_into_panic(self) -> Result<Box<dyn Any + Send + 'static>, Self> {
+    pub fn try_into_panic(self) -> Result<Box<dyn Any + Send>, Self> {
         match self {
-            Self::Panicked(payload) => Ok(payload),
+            Self::Panicked(payload) => Ok(payload.into_inner()),
             other => Err(other),
         }
     }
@@ -91,16 +92,10 @@ impl std::fmt::Debug for JoinError {
 impl std::fmt::Display for JoinError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Self::Panicked(payload) => {
-                let text = payload
-                    .downcast_ref::<&str>()
-                    .copied()
-                    .or_else(|| payload.downcast_ref::<String>().map(String::as_str));
-                match text {
-                    Some(text) => write!(f, "the task panicked: {text}"),
-                    None => f.write_str("the task panicked"),
-                }
-            }
+            Self::Panicked(payload) => match payload.message() {
+                Some(text) => write!(f, "the task panicked: {text}"),
+                None => f.write_str("the task panicked"),
+            },
             Self::ShutDown => f.write_str("the runtime was shut down before the task began"),
             Self::OutOfStacks => f.write_str("no stack left to start the task on"),
             Self::NoRuntime(reason) => write!(f, "there is no global runtime: {reason}"),

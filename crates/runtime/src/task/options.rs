@@ -14,6 +14,7 @@ use crate::task;
 use crate::worker::{Owner, Push};
 use sateen_base::prim::AtomicU64;
 use sateen_base::tsc;
+use sateen_base::unwind::discard;
 use std::panic::Location;
 use std::sync::Arc;
 
@@ -115,16 +116,16 @@ impl Spawn {
             return task::spawn(f);
         }
         let location = Location::caller();
-        match context::owner() {
-            Some(worker) => self.spawn_inside(worker, f, location),
-            None => self.spawn_outside(f, location),
-        }
+        self.try_spawn(f, location).unwrap_or_else(|(f, error)| task::refused(f, error, location))
     }
 
     /// Spawns without a handle: the task's result is dropped.
+    ///
+    /// # Errors
+    /// The settings cannot be met, or the runtime takes no tasks any more. The closure was dropped.
     #[track_caller]
     #[inline]
-    pub fn detach<F, T>(self, f: F)
+    pub fn detach<F, T>(self, f: F) -> Result<(), JoinError>
     where
         F: FnOnce() -> T + Send + 'static,
         T: Send + 'static,
@@ -135,9 +136,34 @@ impl Spawn {
             let birth = Birth::plain(worker.ids().draw(), Location::caller());
             let header = task::new_detached(f, worker.shared(), birth);
             worker.push(Entry::task(header), Push::New);
-            return Owner::poll();
+            Owner::poll();
+            return Ok(());
         }
-        drop(self.spawn(f));
+        match self.try_spawn(f, Location::caller()) {
+            Ok(handle) => drop(handle),
+            Err((f, error)) => {
+                // Its panic would take the error's place.
+                discard(f);
+                return Err(error);
+            }
+        }
+        Ok(())
+    }
+
+    /// The closure comes back with the error.
+    fn try_spawn<F, T>(
+        self,
+        f: F,
+        location: &'static Location<'static>,
+    ) -> Result<JoinHandle<T>, (F, JoinError)>
+    where
+        F: FnOnce() -> T + Send + 'static,
+        T: Send + 'static,
+    {
+        match context::owner() {
+            Some(worker) => self.spawn_inside(worker, f, location),
+            None => self.try_spawn_outside(f, location),
+        }
     }
 
     /// Whether all settings are the defaults.
@@ -166,12 +192,26 @@ impl Spawn {
         F: FnOnce() -> T + Send + 'static,
         T: Send + 'static,
     {
+        let spawned = self.try_spawn_outside(f, location);
+        spawned.unwrap_or_else(|(f, error)| task::refused(f, error, location))
+    }
+
+    #[cold]
+    fn try_spawn_outside<F, T>(
+        self,
+        f: F,
+        location: &'static Location<'static>,
+    ) -> Result<JoinHandle<T>, (F, JoinError)>
+    where
+        F: FnOnce() -> T + Send + 'static,
+        T: Send + 'static,
+    {
         if let Some(error) = no_spawns_here() {
-            return task::refused(f, error, location);
+            return Err((f, error));
         }
         match Runtime::global() {
-            Ok(runtime) => self.spawn_on(&runtime.shared, f, location),
-            Err(error) => task::refused(f, JoinError::NoRuntime(error.to_string()), location),
+            Ok(runtime) => self.try_spawn_on(&runtime.shared, f, location),
+            Err(error) => Err((f, JoinError::NoRuntime(error.to_string()))),
         }
     }
 
@@ -180,14 +220,14 @@ impl Spawn {
         worker: &'static Owner,
         f: F,
         location: &'static Location<'static>,
-    ) -> JoinHandle<T>
+    ) -> Result<JoinHandle<T>, (F, JoinError)>
     where
         F: FnOnce() -> T + Send + 'static,
         T: Send + 'static,
     {
         let shared = worker.shared();
         if let Some(error) = self.impossible(shared) {
-            return task::refused(f, error, location);
+            return Err((f, error));
         }
         let (pinned_to, dispatch) = (self.worker, self.dispatch);
         let (header, handle) =
@@ -206,16 +246,30 @@ impl Spawn {
                 Owner::poll();
             }
         }
-        handle
+        Ok(handle)
     }
 
-    /// From a thread that is no worker of `shared`.
+    /// Spawns on the runtime of `shared`, from any thread.
     pub(crate) fn spawn_on<F, T>(
         self,
         shared: &Arc<Shared>,
         f: F,
         location: &'static Location<'static>,
     ) -> JoinHandle<T>
+    where
+        F: FnOnce() -> T + Send + 'static,
+        T: Send + 'static,
+    {
+        let spawned = self.try_spawn_on(shared, f, location);
+        spawned.unwrap_or_else(|(f, error)| task::refused(f, error, location))
+    }
+
+    fn try_spawn_on<F, T>(
+        self,
+        shared: &Arc<Shared>,
+        f: F,
+        location: &'static Location<'static>,
+    ) -> Result<JoinHandle<T>, (F, JoinError)>
     where
         F: FnOnce() -> T + Send + 'static,
         T: Send + 'static,
@@ -227,12 +281,12 @@ impl Spawn {
         }
         let inside = match shared.enter_gate() {
             Ok(inside) => inside,
-            Err(refused) => return task::refused(f, refused.error(), location),
+            Err(refused) => return Err((f, refused.error())),
         };
         if let Some(error) = self.impossible(shared) {
             // The closure's destructor may end the runtime.
             drop(inside);
-            return task::refused(f, error, location);
+            return Err((f, error));
         }
         let pinned_to = self.worker;
         let (header, handle) = task::new(f, shared, self.birth(shared, Ids::outside(), location));
@@ -240,7 +294,7 @@ impl Spawn {
             Some(index) => post_through(Some(inside), shared, index, Entry::task(header)),
             None => shared.submit_through(inside, Entry::task(header)),
         }
-        handle
+        Ok(handle)
     }
 
     /// The worker that the task is to run on, if any.

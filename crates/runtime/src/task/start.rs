@@ -278,5 +278,9 @@ pub(crate) unsafe fn refuse_claimed(header: NonNull<Header>, error: JoinError) {
 
 /// The error that a caught panic stands for.
 pub(crate) fn caught(payload: Box<dyn std::any::Any + Send>) -> JoinError {
-    if payload.is::<Cancelled>() { JoinError::Cancelled } else { JoinError::Panicked(payload) }
+    if payload.is::<Cancelled>() {
+        JoinError::Cancelled
+    } else {
+        JoinError::Panicked(payload.into())
+    }
 }

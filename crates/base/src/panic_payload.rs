@@ -1,0 +1,64 @@
+//! What a panic was raised with.
+
+use std::any::Any;
+use std::fmt;
+
+/// What a task's panic was raised with.
+///
+/// Unlike the box in it, it is `Sync`, so errors that hold one are, too, and `?` turns them into
+/// `Box<dyn Error + Send + Sync>`.
+///
+/// ```
+/// use sateen_base::PanicPayload;
+/// let caught = std::panic::catch_unwind(|| panic!("too hot: {}", 40)).unwrap_err();
+/// let payload = PanicPayload::from(caught);
+/// assert_eq!(payload.message(), Some("too hot: 40"));
+/// assert_eq!(payload.downcast_ref(), Some(&"too hot: 40".to_owned()));
+/// ```
+pub struct PanicPayload(Box<dyn Any + Send>);
+
+// SAFETY: a shared payload gives away references to values that are `Sync` only; the type of a
+// value is no part of it.
+unsafe impl Sync for PanicPayload {}
+
+impl PanicPayload {
+    /// The message, if the payload is a string, as that of `panic!` is.
+    pub fn message(&self) -> Option<&str> {
+        message(&*self.0)
+    }
+
+    /// The payload, if it is a `T`.
+    ///
+    /// ```compile_fail,E0277
+    /// # use sateen_base::PanicPayload;
+    /// fn shared(payload: &PanicPayload) {
+    ///     payload.downcast_ref::<std::cell::Cell<u32>>(); // not `Sync`
+    /// }
+    /// ```
+    pub fn downcast_ref<T: Any + Sync>(&self) -> Option<&T> {
+        self.0.downcast_ref()
+    }
+
+    /// The payload, for [`std::panic::resume_unwind`].
+    pub fn into_inner(self) -> Box<dyn Any + Send> {
+        self.0
+    }
+}
+
+/// The message of a panic, if its payload is a string.
+pub fn message(payload: &(dyn Any + Send)) -> Option<&str> {
+    let text = payload.downcast_ref::<&str>().copied();
+    text.or_else(|| payload.downcast_ref::<String>().map(String::as_str))
+}
+
+impl From<Box<dyn Any + Send>> for PanicPayload {
+    fn from(payload: Box<dyn Any + Send>) -> Self {
+        Self(payload)
+    }
+}
+
+impl fmt::Debug for PanicPayload {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("PanicPayload").field(&self.message()).finish()
+    }
+}
