@@ -117,6 +117,7 @@ fn the_mutexes() {
 
 /// While the guard is unlocked, another one takes its lock for good. The process cannot go on.
 #[test]
+#[cfg_attr(miri, ignore = "Miri starts no processes")]
 fn no_atomics_has_no_second_guard() {
     if std::env::var_os("SATEEN_TEST_SECOND_GUARD").is_some() {
         let lock = lock_api::Mutex::<NoAtomics, _>::new(());

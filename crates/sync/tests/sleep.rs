@@ -194,6 +194,7 @@ fn futures_arm_their_timers_with_the_runner() {
 /// The system gives no thread, and the futures wake themselves. This runs in a child process, whose
 /// threads would need impossible stacks.
 #[test]
+#[cfg_attr(miri, ignore = "Miri starts no processes")]
 fn sleeping_though_no_thread_can_be_started() {
     const CHILD: &str = "SATEEN_TEST_NO_THREADS";
     if std::env::var_os(CHILD).is_none() {
