@@ -169,9 +169,7 @@ impl<T: Send + 'static, L: Layout> Driven<T, L> {
             });
         };
         match self.ready.take_panics() {
-            Some((payload, others)) => {
-                Err(WaitError::Panicked { payload: payload.into(), others })
-            }
+            Some((payload, others)) => Err(WaitError::Panicked { payload: payload.into(), others }),
             None if refused => Err(WaitError::Refused),
             None => Ok(()),
         }

@@ -1,7 +1,7 @@
 //! What can go wrong with a driven shed. Each error names the value that was wrong.
 
-use sateen_shed::BuildError;
 use sateen_base::PanicPayload;
+use sateen_shed::BuildError;
 use std::fmt;
 
 /// Why a shed could not be driven.

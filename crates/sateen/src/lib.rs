@@ -88,9 +88,28 @@
 //! `ARCHITECTURE.md` in the repository is the map.
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 #![cfg_attr(docsrs, feature(doc_cfg))]
+// The guide is of all parts.
+#![cfg_attr(not(feature = "full"), allow(rustdoc::broken_intra_doc_links))]
 #![forbid(unsafe_code)]
 
-pub use sateen_runtime::*;
+#[cfg(feature = "study")]
+pub use sateen_runtime::FixedStacks;
+#[cfg(all(feature = "trace", feature = "tracing"))]
+pub use sateen_runtime::TraceLayer;
+pub use sateen_runtime::{
+    Blocked, BlockedWorker, BuildError, Builder, CancelToken, Cancelled, CurrentTask,
+    CurrentThread, Deadlock, Elapsed, FiberInfo, FiberLocal, FiberLocalError, FiberState, Grain,
+    JoinError, JoinHandle, MAX_WORKERS, Metrics, PanicPayload, Polled, PooledStacks, Priority,
+    ReadyTimes, RemainingFiber, Report, Runtime, Scope, ShutdownError, Sleep, Spawn, Spawner,
+    Stack, StackAllocator, StackGuard, TaskId, Timeout, WaitOwner, WaitsFor, WhyRemaining,
+    WorkerMetrics, WorkerThread, block_on, blocking, check_cancelled, current_num_threads,
+    current_task, fiber_local, fiber_number, fork, has_ready_work, join, no_suspend,
+    par_chunks_mut, par_fold, par_for, par_map, par_reduce, par_sort, par_sort_unstable, policy,
+    poll_requests, scope, sleep, sleep_async, sleep_until, sleep_until_async, spawn, spawn_async,
+    spawn_local, stack_used, timeout, timeout_async, worker_index, yield_now,
+};
+#[cfg(feature = "trace")]
+pub use sateen_runtime::{Trace, TraceError, TraceSummary};
 
 pub mod sync {
     //! Locks, events and channels that block a thread, suspend a task, or are awaited.
@@ -197,7 +216,7 @@ pub mod deque {
     //!
     //! Tasks of a [`Runtime`](crate::Runtime) need no deque of yours: see [`spawn`](crate::spawn).
 
-    pub use sateen_deque::*;
+    pub use sateen_deque::{Asymmetric, Cached, Injector, Stage, Steal, Stealer, Worker};
 }
 
 #[cfg(feature = "pool")]
@@ -227,7 +246,15 @@ pub mod pool {
     //! # Ok::<(), Box<dyn std::error::Error>>(())
     //! ```
 
-    pub use sateen_pool::*;
+    #[cfg(feature = "study")]
+    pub use sateen_pool::{
+        Allocate, Blocks, Count, Counts, Global, HeapMagazine, LockFreeFlags, LockedBits,
+        LockedFlags, LockedTree, NoCount, SearchCounter,
+    };
+    pub use sateen_pool::{
+        ArcPoolBox, BlockPool, BoxIn, BuildError, Builder, Full, Growth, HeapSizes, Key,
+        LockFreeTree, Magazine, Pool, PoolBox, PoolRef, Ref, Stats, Strategy,
+    };
 }
 
 #[cfg(feature = "queue")]
@@ -259,7 +286,7 @@ pub mod queue {
     //! assert!(queue.is_empty());
     //! ```
 
-    pub use sateen_queue::*;
+    pub use sateen_queue::{ArrayQueue, PopError, PushError, SegQueue, TrustedItems, mpmc, spsc};
 }
 
 pub mod channel {
@@ -288,7 +315,12 @@ pub mod channel {
     //! assert_eq!(receiver.iter().sum::<i32>(), 4950);
     //! ```
 
-    pub use sateen_queue::channel::*;
+    pub use sateen_queue::channel::{
+        IntoIter, Iter, ReadyTimeoutError, Receiver, RecvError, RecvFuture, RecvStream,
+        RecvTimeoutError, Select, SelectTimeoutError, SelectedOperation, SendError, SendFuture,
+        SendSink, SendTimeoutError, Sender, TryIter, TryReadyError, TryRecvError, TrySelectError,
+        TrySendError, Unsent, after, at, bounded, never, select, select_biased, tick, unbounded,
+    };
 }
 
 #[cfg(feature = "shed")]
@@ -303,7 +335,11 @@ pub mod shed {
     //! | to execute tasks on threads of your own | [`Shed::builder`], then [`Shed::execute_one`] |
     //! | the same graph of tasks again and again | [`Template`] |
 
-    pub use sateen_shed::*;
+    pub use sateen_shed::{
+        BuildError, Builder, Central, Error, Full, Growing, Instance, Layout, Node, NotInstalled,
+        OtherSizes, Outcome, Progress, Sharded, Shed, ShedIn, ShedRef, Snapshot, StillRunning,
+        TaskId, TaskState, Template, TemplateError, set_runner_hook,
+    };
 }
 
 #[cfg(feature = "flow")]
@@ -333,26 +369,21 @@ pub mod flow {
     //! # Ok::<(), Box<dyn std::error::Error>>(())
     //! ```
 
-    pub use sateen_flow::*;
-}
-
-pub mod iter {
-    //! Parallel iterators: traits, adapters, and what sources of your own need.
-    //!
-    //! [`prelude`](crate::prelude) has the traits alone. To change from `rayon`, change the `use`
-    //! line.
-    //!
-    //! ```
-    //! use sateen::prelude::*;
-    //! let squares: Vec<_> = (0..4).into_par_iter().map(|n| n * n).collect();
-    //! assert_eq!(squares, [0, 1, 4, 9]);
-    //! ```
-
-    pub use sateen_iter::iter::*;
+    #[cfg(feature = "wait_times")]
+    pub use sateen_flow::WaitTimes;
+    pub use sateen_flow::{
+        Clock, CloseError, DeadLetter, DeadReason, Driven, Graph, GraphError, Hand, Handle,
+        Handled, Hanging, Inputs, ManualClock, Map, On, Output, Overflow, Rate, RealClock, Refusal,
+        Retry, RunError, RunOn, SendError, Sender, SharedThrottle, StartError, Stats, Tasks,
+        Throttle, ThrottleError, WaitError, WorkerQueue, WorkerQueueBuilder, WorkerStats,
+    };
+    #[cfg(feature = "study")]
+    pub use sateen_flow::{SampledClock, TscClock};
 }
 
 pub use sateen_iter::{
-    array, collections, option, prelude, range, range_inclusive, result, slice, str, string, vec,
+    array, collections, iter, option, prelude, range, range_inclusive, result, slice, str, string,
+    vec,
 };
 
 pub mod guide;

@@ -176,9 +176,11 @@ impl Graph {
             discard(ready.driven.wait());
         }
         let result = match (self.spec.take_failure(), waited) {
-            (Some(Failure { task, payload, others }), _) => {
-                Err(GraphError::Panicked { task: self.spec.name(task), payload: payload.into(), others })
-            }
+            (Some(Failure { task, payload, others }), _) => Err(GraphError::Panicked {
+                task: self.spec.name(task),
+                payload: payload.into(),
+                others,
+            }),
             (None, Err(WaitError::Refused)) => Err(GraphError::Refused),
             (None, _) if failed => Err(GraphError::Cancelled),
             (None, _) => Ok(()),

@@ -1,7 +1,7 @@
 //! What handlers return, and what becomes of items that they could not handle.
 
-use sateen_base::prim::time::Duration;
 use sateen_base::panic_payload::message;
+use sateen_base::prim::time::Duration;
 use std::any::Any;
 use std::fmt;
 
