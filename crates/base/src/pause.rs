@@ -13,7 +13,7 @@ use crate::prim::{AtomicU32, Ordering};
 static PER_UNIT: AtomicU32 = AtomicU32::new(0);
 
 /// The environment variable that replaces the measurement: the pauses of a unit.
-#[cfg(all(feature = "std", not(any(loom, miri))))]
+#[cfg(all(feature = "std", not(any(loom, miri, target_family = "wasm"))))]
 const VARIABLE: &str = "SATEEN_PAUSES";
 
 /// How many pauses take about 30 ns, at least 1. The first call of the process measures it, in some
@@ -54,26 +54,27 @@ fn measure() -> u32 {
     if PER_UNIT.compare_exchange(0, 1, Ordering::Relaxed, Ordering::Relaxed).is_err() {
         return PER_UNIT.load(Ordering::Relaxed);
     }
-    #[cfg(all(feature = "std", not(miri)))]
+    #[cfg(all(feature = "std", not(any(miri, target_family = "wasm"))))]
     let pauses = asked().unwrap_or_else(measured);
-    #[cfg(not(all(feature = "std", not(miri))))]
+    // Without a clock.
+    #[cfg(not(all(feature = "std", not(any(miri, target_family = "wasm")))))]
     let pauses = 1;
     PER_UNIT.store(pauses, Ordering::Relaxed);
     pauses
 }
 
 /// What the environment says, if it is a number from 1 to 1,024.
-#[cfg(all(feature = "std", not(any(loom, miri))))]
+#[cfg(all(feature = "std", not(any(loom, miri, target_family = "wasm"))))]
 fn asked() -> Option<u32> {
     let text = crate::os::variable(VARIABLE)?;
     text.to_str()?.parse().ok().filter(|pauses| (1..=MAX).contains(pauses))
 }
 
 /// The most pauses of a unit, for a clock that stands still.
-#[cfg(all(feature = "std", not(any(loom, miri))))]
+#[cfg(all(feature = "std", not(any(loom, miri, target_family = "wasm"))))]
 const MAX: u32 = 1 << 10;
 
-#[cfg(all(feature = "std", not(any(loom, miri))))]
+#[cfg(all(feature = "std", not(any(loom, miri, target_family = "wasm"))))]
 fn measured() -> u32 {
     use crate::prim::time::Instant;
     const UNIT_NS: u128 = 30;

@@ -8,12 +8,19 @@ use std::sync::OnceLock;
 /// On processors without a usable counter these are nanoseconds of the monotonic clock.
 #[inline]
 pub fn now() -> u64 {
+    // There is no clock. Each look is a millisecond later, so every wait by looking ends.
+    #[cfg(target_family = "wasm")]
+    {
+        use crate::prim::{AtomicU64, Ordering};
+        static LOOKS: AtomicU64 = AtomicU64::new(0);
+        LOOKS.fetch_add(1_000_000, Ordering::Relaxed)
+    }
     #[cfg(all(target_arch = "x86_64", not(miri)))]
     {
         // SAFETY: every x86-64 processor has `rdtsc`; it only reads.
         unsafe { core::arch::x86_64::_rdtsc() }
     }
-    #[cfg(not(all(target_arch = "x86_64", not(miri))))]
+    #[cfg(not(any(all(target_arch = "x86_64", not(miri)), target_family = "wasm")))]
     {
         base().elapsed().as_nanos() as u64
     }
@@ -42,6 +49,7 @@ pub fn is_invariant() -> bool {
     }
 }
 
+#[cfg(not(any(all(target_arch = "x86_64", not(miri)), target_family = "wasm")))]
 fn base() -> Instant {
     static BASE: OnceLock<Instant> = OnceLock::new();
     *BASE.get_or_init(Instant::now)
@@ -67,7 +75,8 @@ fn ticks_per_ns() -> f64 {
     static RATE: OnceLock<f64> = OnceLock::new();
     *RATE.get_or_init(|| {
         if cfg!(not(all(target_arch = "x86_64", not(miri)))) {
-            base();
+            // Nanoseconds.
+            now();
             return 1.0;
         }
         let (t0, c0) = (Instant::now(), now());

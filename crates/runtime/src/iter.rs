@@ -1,5 +1,6 @@
 //! What `sateen-iter` is built on. Nothing is promised for it.
 
-pub use crate::par::lazy::{Lazy, Piece};
+pub use crate::current_num_threads as workers;
+pub use crate::par::lazy::Lazy;
+pub use crate::par::piece::Piece;
 pub use crate::par::sort_by;
-pub use crate::runtime::current_num_threads as workers;

@@ -15,209 +15,173 @@
 
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 
-// Protocols, which models drive.
-mod aside;
-mod consent;
-mod cycles;
-mod distant;
-mod drain;
-mod flag;
-mod gate;
-mod inbox;
-mod join_stack;
-mod latch;
-mod live;
-mod offer;
-#[cfg(any(loom, feature = "compat"))]
-mod outside_latch;
-mod park_word;
-mod request_word;
-mod sleepers;
-mod stall;
-mod started_on;
-mod task_state;
-mod tight;
-#[cfg(any(loom, feature = "trace"))]
-mod trace_ring;
-mod wait_record;
-mod wake_word;
-mod watcher;
-
-// The rest, which models do without.
-#[cfg(not(loom))]
-mod announce;
-#[cfg(not(loom))]
-mod blocking;
-#[cfg(not(loom))]
-mod build_error;
-#[cfg(not(loom))]
-mod builder;
-#[cfg(not(loom))]
-mod cells;
-#[cfg(all(feature = "compat", not(loom)))]
-#[doc(hidden)]
-pub mod compat;
-#[cfg(not(loom))]
-mod context;
-#[cfg(not(loom))]
-mod current_thread;
-#[cfg(not(loom))]
-mod elsewhere;
-#[cfg(not(loom))]
-mod entry;
-#[cfg(not(loom))]
-mod fiber;
-#[cfg(not(loom))]
-mod foreign;
-#[cfg(not(loom))]
-mod foresight;
-#[cfg(not(loom))]
-mod fork;
-#[cfg(not(loom))]
-mod forked;
-#[cfg(not(loom))]
-mod frames;
-#[cfg(not(loom))]
-mod fresh;
-#[cfg(not(loom))]
-mod help;
-#[cfg(not(loom))]
-mod hooks;
-#[cfg(not(loom))]
-mod idle;
-#[cfg(all(feature = "inspect", unix, not(loom)))]
-#[doc(hidden)]
-pub mod inspect;
-#[cfg(not(any(all(feature = "inspect", unix), loom)))]
-mod inspect;
+// What is there on every target, and what models do without.
 #[cfg(not(loom))]
 #[doc(hidden)]
 pub mod iter;
 #[cfg(not(loom))]
-mod join;
-#[cfg(not(loom))]
-mod lookout;
-#[cfg(not(loom))]
-mod metrics;
-#[cfg(not(loom))]
-mod monitor;
-#[cfg(not(loom))]
-mod outside_spin;
-#[cfg(not(loom))]
-mod overflow;
-mod own_list;
-#[cfg(not(loom))]
-mod own_stack;
-#[cfg(not(loom))]
-mod own_thread;
-#[cfg(not(loom))]
-mod panic_count;
-#[cfg(not(loom))]
 mod par;
 #[cfg(not(loom))]
-mod placement;
-#[cfg(not(loom))]
-pub mod policy;
-#[cfg(not(loom))]
-mod posts;
-#[cfg(not(loom))]
-mod report;
-#[cfg(not(loom))]
-mod resident;
-#[cfg(not(loom))]
-mod root;
-#[cfg(not(loom))]
-mod runtime;
-#[cfg(not(loom))]
-mod scope;
-#[cfg(not(loom))]
-mod shared;
-#[cfg(not(loom))]
-mod shutdown;
-#[cfg(not(loom))]
-mod spans;
-#[cfg(not(loom))]
-mod spawner;
-#[cfg(not(loom))]
-mod stack;
-#[cfg(not(loom))]
-mod standoff;
-#[cfg(not(loom))]
-mod starve;
-#[cfg(not(loom))]
-mod substitutes;
-#[cfg(not(loom))]
-mod switch;
-#[cfg(not(loom))]
-mod task;
-#[cfg(not(loom))]
-mod time;
-#[cfg(not(loom))]
-mod timekeeper;
-#[cfg(all(feature = "trace", not(loom)))]
-#[doc(hidden)]
-pub mod trace;
-#[cfg(not(any(feature = "trace", loom)))]
-mod trace;
-#[cfg(not(loom))]
 mod unwind;
-#[cfg(not(loom))]
-mod waits;
-#[cfg(not(loom))]
-mod waker;
-#[cfg(not(loom))]
-mod worker;
-#[cfg(not(loom))]
-mod worker_thread;
 
-sateen_base::open_to_models! {
-    aside, consent, cycles, distant, drain, flag, gate, inbox, join_stack, latch, live, offer,
-    outside_latch, own_list, park_word, request_word, sleepers, stall, started_on, task_state,
-    tight, trace_ring, wait_record, wake_word, watcher,
+// Without threads all runs on the calling one.
+#[cfg(target_family = "wasm")]
+mod inline;
+
+cfg_if::cfg_if! {
+    if #[cfg(not(target_family = "wasm"))] {
+        // Protocols, which models drive.
+        mod aside;
+        mod consent;
+        mod cycles;
+        mod distant;
+        mod drain;
+        mod flag;
+        mod gate;
+        mod inbox;
+        mod join_stack;
+        mod latch;
+        mod live;
+        mod offer;
+        #[cfg(any(loom, feature = "compat"))]
+        mod outside_latch;
+        mod own_list;
+        mod park_word;
+        mod request_word;
+        mod sleepers;
+        mod stall;
+        mod started_on;
+        mod task_state;
+        mod tight;
+        #[cfg(any(loom, feature = "trace"))]
+        mod trace_ring;
+        mod wait_record;
+        mod wake_word;
+        mod watcher;
+
+        sateen_base::open_to_models! {
+            aside, consent, cycles, distant, drain, flag, gate, inbox, join_stack, latch, live,
+            offer, outside_latch, own_list, park_word, request_word, sleepers, stall, started_on,
+            task_state, tight, trace_ring, wait_record, wake_word, watcher,
+        }
+    }
 }
 
+cfg_if::cfg_if! {
+    if #[cfg(not(any(loom, target_family = "wasm")))] {
+        // The rest, which models do without.
+        mod announce;
+        mod blocking;
+        mod build_error;
+        mod builder;
+        mod cells;
+        #[cfg(feature = "compat")]
+        #[doc(hidden)]
+        pub mod compat;
+        mod context;
+        mod current_thread;
+        mod elsewhere;
+        mod entry;
+        mod fiber;
+        mod foreign;
+        mod foresight;
+        mod fork;
+        mod forked;
+        mod frames;
+        mod fresh;
+        mod help;
+        mod hooks;
+        mod idle;
+        #[cfg(all(feature = "inspect", unix))]
+        #[doc(hidden)]
+        pub mod inspect;
+        #[cfg(not(all(feature = "inspect", unix)))]
+        mod inspect;
+        mod join;
+        mod lookout;
+        mod metrics;
+        mod monitor;
+        mod outside_spin;
+        mod overflow;
+        mod own_stack;
+        mod own_thread;
+        mod panic_count;
+        mod placement;
+        pub mod policy;
+        mod posts;
+        mod report;
+        mod resident;
+        mod root;
+        mod runtime;
+        mod scope;
+        mod shared;
+        mod shutdown;
+        mod spans;
+        mod spawner;
+        mod stack;
+        mod standoff;
+        mod starve;
+        mod substitutes;
+        mod switch;
+        mod task;
+        mod time;
+        mod timekeeper;
+        #[cfg(feature = "trace")]
+        #[doc(hidden)]
+        pub mod trace;
+        #[cfg(not(feature = "trace"))]
+        mod trace;
+        mod waits;
+        mod waker;
+        mod worker;
+        mod worker_thread;
+
+        pub use sateen_sync::timer::{
+            Elapsed, Sleep, Timeout, sleep, sleep_async, sleep_until, sleep_until_async,
+            timeout_async,
+        };
+        #[cfg(all(feature = "trace", feature = "tracing"))]
+        pub use spans::TraceLayer;
+        #[cfg(feature = "study")]
+        pub use stack::FixedStacks;
+        #[cfg(feature = "trace")]
+        pub use trace::{Trace, TraceError, TraceSummary};
+        pub use {
+            blocking::blocking,
+            build_error::BuildError,
+            builder::{Builder, MAX_WORKERS},
+            current_thread::{CurrentThread, Polled, spawn_local},
+            fiber::{fiber_number, stack_used},
+            fork::fork,
+            join::join,
+            metrics::{Metrics, ReadyTimes, WorkerMetrics},
+            monitor::BlockedWorker,
+            report::{Blocked, Deadlock, FiberInfo, FiberState, Report, WaitOwner, WaitsFor},
+            runtime::{Runtime, current_num_threads, worker_index},
+            scope::{Scope, scope},
+            shutdown::{RemainingFiber, ShutdownError, WhyRemaining},
+            spawner::Spawner,
+            stack::{PooledStacks, Stack, StackAllocator, StackGuard},
+            task::{
+                CancelToken, Cancelled, CurrentTask, FiberLocal, FiberLocalError, JoinError,
+                JoinHandle, Priority, Spawn, TaskId, check_cancelled, current_task, spawn,
+                spawn_async,
+            },
+            time::timeout,
+            waits::{has_ready_work, no_suspend, poll_requests, yield_now},
+            worker_thread::WorkerThread,
+        };
+    }
+}
+
+#[cfg(target_family = "wasm")]
+pub use inline::{Scope, current_num_threads, fork, join, scope, worker_index};
 #[cfg(not(loom))]
+pub use par::{
+    Grain, par_chunks_mut, par_fold, par_for, par_map, par_reduce, par_sort, par_sort_unstable,
+};
 pub use sateen_base::PanicPayload;
-pub use sateen_sync::{
-    block_on,
-    timer::{
-        Elapsed, Sleep, Timeout, sleep, sleep_async, sleep_until, sleep_until_async, timeout_async,
-    },
-};
-#[cfg(all(not(loom), feature = "trace", feature = "tracing"))]
-pub use spans::TraceLayer;
-#[cfg(all(not(loom), feature = "study"))]
-pub use stack::FixedStacks;
-#[cfg(all(not(loom), feature = "trace"))]
-pub use trace::{Trace, TraceError, TraceSummary};
-#[cfg(not(loom))]
-pub use {
-    blocking::blocking,
-    build_error::BuildError,
-    builder::{Builder, MAX_WORKERS},
-    current_thread::{CurrentThread, Polled, spawn_local},
-    fiber::{fiber_number, stack_used},
-    fork::fork,
-    join::join,
-    metrics::{Metrics, ReadyTimes, WorkerMetrics},
-    monitor::BlockedWorker,
-    par::{
-        Grain, par_chunks_mut, par_fold, par_for, par_map, par_reduce, par_sort, par_sort_unstable,
-    },
-    report::{Blocked, Deadlock, FiberInfo, FiberState, Report, WaitOwner, WaitsFor},
-    runtime::{Runtime, current_num_threads, worker_index},
-    scope::{Scope, scope},
-    shutdown::{RemainingFiber, ShutdownError, WhyRemaining},
-    spawner::Spawner,
-    stack::{PooledStacks, Stack, StackAllocator, StackGuard},
-    task::{
-        CancelToken, Cancelled, CurrentTask, FiberLocal, FiberLocalError, JoinError, JoinHandle,
-        Priority, Spawn, TaskId, check_cancelled, current_task, spawn, spawn_async,
-    },
-    time::timeout,
-    waits::{has_ready_work, no_suspend, poll_requests, yield_now},
-    worker_thread::WorkerThread,
-};
+pub use sateen_sync::block_on;
 
 #[cfg(doctest)]
 #[path = "../tests/variance.rs"]

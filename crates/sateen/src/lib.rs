@@ -45,6 +45,14 @@
 //! | to see what ran where and when | feature `trace`; see [the guide](guide::see_it_run) |
 //! | to look at a program that runs, or hangs | feature `inspect`, and `sateen top` |
 //!
+//! # WebAssembly
+//!
+//! On `wasm32-unknown-unknown` there are no threads. Fork-join, loops, iterators, sorts, scopes,
+//! locks, channels, pools and sheds compile there, and run on the calling thread. A scope's spawn
+//! runs where it is made. What needs a thread or a stack of its own is absent: tasks, runtimes,
+//! `blocking`, sleeping, policies, `flow`. A wait that nobody can end panics, and so does a time
+//! limit, as there is no clock.
+//!
 //! # What to know first
 //!
 //! * **A task may block** in locks, channels, joins and sleeps of this crate: it is suspended, and
@@ -94,22 +102,33 @@
 
 #[cfg(feature = "study")]
 pub use sateen_runtime::FixedStacks;
-#[cfg(all(feature = "trace", feature = "tracing"))]
-pub use sateen_runtime::TraceLayer;
 pub use sateen_runtime::{
-    Blocked, BlockedWorker, BuildError, Builder, CancelToken, Cancelled, CurrentTask,
-    CurrentThread, Deadlock, Elapsed, FiberInfo, FiberLocal, FiberLocalError, FiberState, Grain,
-    JoinError, JoinHandle, MAX_WORKERS, Metrics, PanicPayload, Polled, PooledStacks, Priority,
-    ReadyTimes, RemainingFiber, Report, Runtime, Scope, ShutdownError, Sleep, Spawn, Spawner,
-    Stack, StackAllocator, StackGuard, TaskId, Timeout, WaitOwner, WaitsFor, WhyRemaining,
-    WorkerMetrics, WorkerThread, block_on, blocking, check_cancelled, current_num_threads,
-    current_task, fiber_local, fiber_number, fork, has_ready_work, join, no_suspend,
-    par_chunks_mut, par_fold, par_for, par_map, par_reduce, par_sort, par_sort_unstable, policy,
-    poll_requests, scope, sleep, sleep_async, sleep_until, sleep_until_async, spawn, spawn_async,
-    spawn_local, stack_used, timeout, timeout_async, worker_index, yield_now,
+    Grain, PanicPayload, Scope, block_on, current_num_threads, fork, join, par_chunks_mut,
+    par_fold, par_for, par_map, par_reduce, par_sort, par_sort_unstable, scope, worker_index,
 };
-#[cfg(feature = "trace")]
-pub use sateen_runtime::{Trace, TraceError, TraceSummary};
+
+// What needs a thread or a stack of its own.
+cfg_if::cfg_if! {
+    if #[cfg(not(target_family = "wasm"))] {
+        #[cfg(feature = "study")]
+        pub use sateen_runtime::FixedStacks;
+        #[cfg(all(feature = "trace", feature = "tracing"))]
+        pub use sateen_runtime::TraceLayer;
+        #[cfg(feature = "trace")]
+        pub use sateen_runtime::{Trace, TraceError, TraceSummary};
+        pub use sateen_runtime::{
+            Blocked, BlockedWorker, BuildError, Builder, CancelToken, Cancelled, CurrentTask,
+            CurrentThread, Deadlock, Elapsed, FiberInfo, FiberLocal, FiberLocalError, FiberState,
+            JoinError, JoinHandle, MAX_WORKERS, Metrics, Polled, PooledStacks, Priority,
+            ReadyTimes, RemainingFiber, Report, Runtime, ShutdownError, Sleep, Spawn, Spawner,
+            Stack, StackAllocator, StackGuard, TaskId, Timeout, WaitOwner, WaitsFor, WhyRemaining,
+            WorkerMetrics, WorkerThread, blocking, check_cancelled, current_task, fiber_local,
+            fiber_number, has_ready_work, no_suspend, policy, poll_requests, sleep, sleep_async,
+            sleep_until, sleep_until_async, spawn, spawn_async, spawn_local, stack_used, timeout,
+            timeout_async, yield_now,
+        };
+    }
+}
 
 pub mod sync {
     //! Locks, events and channels that block a thread, suspend a task, or are awaited.
@@ -342,7 +361,7 @@ pub mod shed {
     };
 }
 
-#[cfg(feature = "flow")]
+#[cfg(all(feature = "flow", not(target_family = "wasm")))]
 pub mod flow {
     //! Sheds on a runtime's workers, graphs of tasks with results, throttles and worker queues.
     //!

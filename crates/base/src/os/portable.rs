@@ -96,7 +96,7 @@ impl Os for Portable {
     }
 
     /// From the heap, so that Miri knows the memory's bounds, and says what has not been released.
-    #[cfg(miri)]
+    #[cfg(any(miri, not(unix)))]
     fn reserve(size: usize, _spare: usize) -> io::Result<*mut u8> {
         // Here all of it is resident from the start.
         const MOST: usize = 1 << 28;
@@ -107,7 +107,7 @@ impl Os for Portable {
         base.filter(|base| !base.is_null()).ok_or(io::ErrorKind::OutOfMemory.into())
     }
 
-    #[cfg(miri)]
+    #[cfg(any(miri, not(unix)))]
     unsafe fn release(base: *mut u8, size: usize) {
         // SAFETY: the caller hands back what `reserve` has allocated with this layout.
         unsafe {
@@ -121,14 +121,6 @@ impl Os for Portable {
     unsafe fn protect(_at: *mut u8, _len: usize) -> io::Result<()> {
         Ok(())
     }
-
-    #[cfg(not(any(unix, miri)))]
-    fn reserve(_size: usize, _spare: usize) -> io::Result<*mut u8> {
-        Err(io::Error::new(io::ErrorKind::Unsupported, "no memory maps here"))
-    }
-
-    #[cfg(not(any(unix, miri)))]
-    unsafe fn release(_base: *mut u8, _size: usize) {}
 
     #[cfg(not(any(unix, miri)))]
     unsafe fn protect(_at: *mut u8, _len: usize) -> io::Result<()> {

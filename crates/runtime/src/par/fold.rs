@@ -1,7 +1,8 @@
 //! Loops over a range that fold pieces of it into values.
 
 use super::Grain;
-use super::lazy::{Lazy, Piece};
+use super::lazy::Lazy;
+use super::piece::Piece;
 use crate::unwind::Held;
 use sateen_base::abort_with;
 use sateen_base::unwind::Replaced;

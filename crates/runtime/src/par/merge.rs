@@ -1,6 +1,6 @@
 //! Merging two sorted runs, in parallel and stably.
 
-use crate::join::join;
+use crate::join;
 
 /// Up to this many items in all, one worker merges.
 const SERIAL: usize = 16 * 1024;

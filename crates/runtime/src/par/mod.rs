@@ -2,11 +2,17 @@
 
 mod fold;
 mod indices;
+#[cfg(not(target_family = "wasm"))]
 pub(crate) mod lazy;
 mod map;
 mod merge;
+pub(crate) mod piece;
+#[cfg(not(target_family = "wasm"))]
 mod site;
 mod sort;
+
+#[cfg(target_family = "wasm")]
+pub(crate) use crate::inline::lazy;
 
 pub use sort::{par_sort, par_sort_unstable, sort_by};
 

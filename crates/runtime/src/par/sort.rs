@@ -5,8 +5,7 @@
 //! items; or the merge that is overwriting it puts one back when it unwinds.
 
 use super::merge::{Run, merge};
-use crate::context;
-use crate::join::join;
+use crate::{current_num_threads, join};
 use std::mem::MaybeUninit;
 
 /// Up to this many items, one call of the standard library.
@@ -63,7 +62,7 @@ pub fn sort_by<T: Send>(
     // Into a runtime first: the number of pieces depends on its workers.
     let ((), ()) = join(
         || {
-            let workers = context::owner().map_or(1, |worker| worker.shared().regular);
+            let workers = current_num_threads();
             let pieces = (workers * PIECES_PER_WORKER).next_power_of_two();
             if workers == 1 {
                 return serial(items);

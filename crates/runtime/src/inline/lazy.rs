@@ -1,0 +1,39 @@
+//! Loops on the calling thread: all iterations in one piece, or in pieces of a fixed grain.
+
+use crate::par::Grain;
+use crate::par::piece::Piece;
+use crate::unwind::Held;
+
+/// How a loop is cut: not at all.
+#[derive(Debug)]
+pub struct Lazy(());
+
+impl Lazy {
+    /// A loop.
+    #[inline]
+    pub fn new(_: Grain) -> Self {
+        Self(())
+    }
+
+    /// A loop.
+    #[inline]
+    pub fn at_least(_: usize) -> Self {
+        Self(())
+    }
+
+    /// Works `rest` off.
+    #[inline]
+    pub fn run<P: Piece>(self, rest: P::Rest) -> P::Output {
+        let mut state = Held::new(P::begin(&rest));
+        let mut rest = Some(rest);
+        while let Some(some) = rest {
+            if P::is_full(&state, &some) {
+                P::give_up(&mut state, some);
+                break;
+            }
+            let count = P::portion(&state, &some, usize::MAX);
+            rest = P::work(&mut state, some, count);
+        }
+        P::end(state.release())
+    }
+}
