@@ -100,8 +100,6 @@
 #![cfg_attr(not(feature = "full"), allow(rustdoc::broken_intra_doc_links))]
 #![forbid(unsafe_code)]
 
-#[cfg(feature = "study")]
-pub use sateen_runtime::FixedStacks;
 pub use sateen_runtime::{
     Grain, PanicPayload, Scope, block_on, current_num_threads, fork, join, par_chunks_mut,
     par_fold, par_for, par_map, par_reduce, par_sort, par_sort_unstable, scope, worker_index,

@@ -2,7 +2,8 @@
 
 use super::handle::no_spawns_here;
 use super::{
-    Birth, CancelToken, Ids, JoinError, JoinHandle, Priority, identity::Extra, identity::Property,
+    Birth, CancelToken, Header, Ids, JoinError, JoinHandle, Priority, identity::Extra,
+    identity::Property,
 };
 use crate::context;
 use crate::entry::Entry;
@@ -16,6 +17,7 @@ use sateen_base::prim::AtomicU64;
 use sateen_base::tsc;
 use sateen_base::unwind::discard;
 use std::panic::Location;
+use std::ptr::NonNull;
 use std::sync::Arc;
 
 /// Settings for spawning a task: name, priority, worker, stack size, cancellation.
@@ -160,10 +162,10 @@ impl Spawn {
         F: FnOnce() -> T + Send + 'static,
         T: Send + 'static,
     {
-        match context::owner() {
-            Some(worker) => self.spawn_inside(worker, f, location),
-            None => self.try_spawn_outside(f, location),
-        }
+        Making::run(f, |make| match context::owner() {
+            Some(worker) => self.place_inside(worker, location, make),
+            None => self.place_outside(location, make),
+        })
     }
 
     /// Whether all settings are the defaults.
@@ -192,61 +194,8 @@ impl Spawn {
         F: FnOnce() -> T + Send + 'static,
         T: Send + 'static,
     {
-        let spawned = self.try_spawn_outside(f, location);
-        spawned.unwrap_or_else(|(f, error)| task::refused(f, error, location))
-    }
-
-    #[cold]
-    fn try_spawn_outside<F, T>(
-        self,
-        f: F,
-        location: &'static Location<'static>,
-    ) -> Result<JoinHandle<T>, (F, JoinError)>
-    where
-        F: FnOnce() -> T + Send + 'static,
-        T: Send + 'static,
-    {
-        if let Some(error) = no_spawns_here() {
-            return Err((f, error));
-        }
-        match Runtime::global() {
-            Ok(runtime) => self.try_spawn_on(&runtime.shared, f, location),
-            Err(error) => Err((f, JoinError::NoRuntime(error.to_string()))),
-        }
-    }
-
-    fn spawn_inside<F, T>(
-        self,
-        worker: &'static Owner,
-        f: F,
-        location: &'static Location<'static>,
-    ) -> Result<JoinHandle<T>, (F, JoinError)>
-    where
-        F: FnOnce() -> T + Send + 'static,
-        T: Send + 'static,
-    {
-        let shared = worker.shared();
-        if let Some(error) = self.impossible(shared) {
-            return Err((f, error));
-        }
-        let (pinned_to, dispatch) = (self.worker, self.dispatch);
-        let (header, handle) =
-            task::new(f, shared, self.birth(shared, worker.ids().draw(), location));
-        let entry = Entry::task(header);
-        match pinned_to {
-            Some(index) if index != worker.index() => post(shared, index, entry),
-            _ if dispatch => {
-                if let Some((worker, fiber)) = context::here() {
-                    worker.dispatch(fiber, entry);
-                }
-            }
-            Some(_) => post(shared, worker.index(), entry),
-            None => {
-                worker.push(entry, Push::Other);
-                Owner::poll();
-            }
-        }
-        Ok(handle)
+        Making::run(f, |make| self.place_outside(location, make))
+            .unwrap_or_else(|(f, error)| task::refused(f, error, location))
     }
 
     /// Spawns on the runtime of `shared`, from any thread.
@@ -260,41 +209,77 @@ impl Spawn {
         F: FnOnce() -> T + Send + 'static,
         T: Send + 'static,
     {
-        let spawned = self.try_spawn_on(shared, f, location);
-        spawned.unwrap_or_else(|(f, error)| task::refused(f, error, location))
+        Making::run(f, |make| self.place(shared, location, make))
+            .unwrap_or_else(|(f, error)| task::refused(f, error, location))
     }
 
-    fn try_spawn_on<F, T>(
+    // What follows is compiled once. `make` makes the task, unless there is an error.
+
+    #[cold]
+    fn place_outside(
+        self,
+        location: &'static Location<'static>,
+        make: Make<'_>,
+    ) -> Result<(), JoinError> {
+        if let Some(error) = no_spawns_here() {
+            return Err(error);
+        }
+        match Runtime::global() {
+            Ok(runtime) => self.place(&runtime.shared, location, make),
+            Err(error) => Err(JoinError::NoRuntime(error.to_string())),
+        }
+    }
+
+    fn place_inside(
+        self,
+        worker: &'static Owner,
+        location: &'static Location<'static>,
+        make: Make<'_>,
+    ) -> Result<(), JoinError> {
+        let shared = worker.shared();
+        if let Some(error) = self.impossible(shared) {
+            return Err(error);
+        }
+        let (pinned_to, dispatch) = (self.worker, self.dispatch);
+        let entry = Entry::task(make(shared, self.birth(shared, worker.ids().draw(), location)));
+        match pinned_to {
+            Some(index) if index != worker.index() => post(shared, index, entry),
+            _ if dispatch => {
+                if let Some((worker, fiber)) = context::here() {
+                    worker.dispatch(fiber, entry);
+                }
+            }
+            Some(_) => post(shared, worker.index(), entry),
+            None => {
+                worker.push(entry, Push::Other);
+                Owner::poll();
+            }
+        }
+        Ok(())
+    }
+
+    fn place(
         self,
         shared: &Arc<Shared>,
-        f: F,
         location: &'static Location<'static>,
-    ) -> Result<JoinHandle<T>, (F, JoinError)>
-    where
-        F: FnOnce() -> T + Send + 'static,
-        T: Send + 'static,
-    {
+        make: Make<'_>,
+    ) -> Result<(), JoinError> {
         if let Some(worker) = context::owner()
             && worker.is_of(shared)
         {
-            return self.spawn_inside(worker, f, location);
+            return self.place_inside(worker, location, make);
         }
-        let inside = match shared.enter_gate() {
-            Ok(inside) => inside,
-            Err(refused) => return Err((f, refused.error())),
-        };
+        let inside = shared.enter_gate().map_err(|refused| refused.error())?;
         if let Some(error) = self.impossible(shared) {
-            // The closure's destructor may end the runtime.
-            drop(inside);
-            return Err((f, error));
+            return Err(error);
         }
         let pinned_to = self.worker;
-        let (header, handle) = task::new(f, shared, self.birth(shared, Ids::outside(), location));
+        let entry = Entry::task(make(shared, self.birth(shared, Ids::outside(), location)));
         match pinned_to {
-            Some(index) => post_through(Some(inside), shared, index, Entry::task(header)),
-            None => shared.submit_through(inside, Entry::task(header)),
+            Some(index) => post_through(Some(inside), shared, index, entry),
+            None => shared.submit_through(inside, entry),
         }
-        Ok(handle)
+        Ok(())
     }
 
     /// The worker that the task is to run on, if any.
@@ -338,6 +323,39 @@ impl Spawn {
             })
         });
         Birth { id, priority: self.priority, location, extra }
+    }
+}
+
+/// Makes a task on a runtime.
+type Make<'m> = &'m mut dyn FnMut(&Arc<Shared>, Birth) -> NonNull<Header>;
+
+/// A task that is not placed yet.
+enum Making<F, T> {
+    Closure(F),
+    Made(JoinHandle<T>),
+    Between,
+}
+
+impl<F: FnOnce() -> T + Send + 'static, T: Send + 'static> Making<F, T> {
+    /// Calls `place`, which makes the task if it returns no error.
+    fn run(
+        f: F,
+        place: impl FnOnce(Make<'_>) -> Result<(), JoinError>,
+    ) -> Result<JoinHandle<T>, (F, JoinError)> {
+        let mut making = Self::Closure(f);
+        let placed = place(&mut |shared, birth| {
+            let Self::Closure(f) = std::mem::replace(&mut making, Self::Between) else {
+                unreachable!("a task is made once");
+            };
+            let (header, handle) = task::new(f, shared, birth);
+            making = Self::Made(handle);
+            header
+        });
+        match (placed, making) {
+            (Ok(()), Self::Made(handle)) => Ok(handle),
+            (Err(error), Self::Closure(f)) => Err((f, error)),
+            _ => unreachable!("a task is made, or it is refused"),
+        }
     }
 }
 
