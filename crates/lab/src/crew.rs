@@ -22,11 +22,25 @@ pub(crate) fn run<T: Send, F: FnOnce() -> T + Send>(
     stack: usize,
     jobs: Vec<F>,
 ) -> Result<Vec<Done<T>>, Error> {
+    let mut results: Vec<Option<T>> = jobs.iter().map(|_| None).collect();
+    let boxed = jobs
+        .into_iter()
+        .zip(&mut results)
+        .map(|(job, result)| -> Job<'_> { Box::new(move || *result = Some(job())) });
+    let times = run_boxed(stack, boxed.collect())?;
+    let done = results.into_iter().flatten().zip(times);
+    Ok(done.map(|(result, elapsed)| Done { elapsed, result }).collect())
+}
+
+type Job<'j> = Box<dyn FnOnce() + Send + 'j>;
+
+/// The same for jobs of one type, which is compiled once. Returns how long each took.
+fn run_boxed(stack: usize, jobs: Vec<Job<'_>>) -> Result<Vec<Duration>, Error> {
     let n = jobs.len();
     let arrived = AtomicUsize::new(0);
     let abandoned = AtomicBool::new(false);
     let start = OnceLock::new();
-    let member = |job: F| {
+    let member = |job: Job<'_>| {
         // Ordering: pairs with the acquire load below in the other members; all begin after the
         // last arrival.
         arrived.fetch_add(1, Ordering::AcqRel);
@@ -41,8 +55,8 @@ pub(crate) fn run<T: Send, F: FnOnce() -> T + Send>(
         }
         // One start for all: a thread that gets its core late has been slow, not short.
         let start = *start.get_or_init(Instant::now);
-        let result = job();
-        Some(Done { elapsed: start.elapsed(), result })
+        job();
+        Some(start.elapsed())
     };
     let member = &member;
     thread::scope(|scope| {

@@ -3,67 +3,81 @@
 #[cfg(target_os = "linux")]
 mod linux {
     use super::{CpuTicks, Holdings};
-    use procfs::process::{Process, Status};
-    use procfs::{CpuInfo, Current, CurrentSI, KernelStats, LoadAverage, Meminfo};
+    use std::fs::{read_dir, read_to_string};
+    use std::str::FromStr;
 
-    fn status() -> Option<Status> {
-        Process::myself().ok()?.status().ok()
+    /// What stands behind `key` and a colon in the lines of a file: its first word.
+    fn after<T: FromStr>(file: &str, key: &str) -> Option<T> {
+        let text = read_to_string(file).ok()?;
+        let is_key = |line: &&str| line.split(':').next().is_some_and(|it| it.trim() == key);
+        text.lines().find(is_key)?.split_once(':')?.1.split_whitespace().next()?.parse().ok()
+    }
+
+    fn status<T: FromStr>(key: &str) -> Option<T> {
+        after("/proc/self/status", key)
     }
 
     pub(crate) fn memory_map_limit() -> Option<usize> {
-        procfs::sys::vm::max_map_count().ok()?.try_into().ok()
+        read_to_string("/proc/sys/vm/max_map_count").ok()?.trim().parse().ok()
     }
 
     pub(crate) fn available_memory() -> Option<u64> {
-        Meminfo::current().ok()?.mem_available
+        Some(after::<u64>("/proc/meminfo", "MemAvailable")?.saturating_mul(1024))
     }
 
     pub(crate) fn own_memory() -> Option<u64> {
-        let status = status()?;
-        Some(status.vmrss?.saturating_add(status.vmpte?).saturating_mul(1024))
+        let pages: u64 = status("VmPTE")?;
+        Some(status::<u64>("VmRSS")?.saturating_add(pages).saturating_mul(1024))
     }
 
     pub(crate) fn cpu_model() -> Option<String> {
-        CpuInfo::current().ok()?.model_name(0).map(str::to_owned)
+        let text = read_to_string("/proc/cpuinfo").ok()?;
+        let line = text.lines().find(|line| line.starts_with("model name"))?;
+        Some(line.split_once(':')?.1.trim().to_owned())
     }
 
     pub(crate) fn load() -> Option<f64> {
-        let load = f64::from(LoadAverage::current().ok()?.one);
-        // The system tells two decimal places.
-        Some((load * 100.0).round() / 100.0)
+        read_to_string("/proc/loadavg").ok()?.split_whitespace().next()?.parse().ok()
     }
 
     pub(crate) fn cpu_ticks() -> Option<CpuTicks> {
-        let total = KernelStats::current().ok()?.total;
-        let (iowait, stolen) = (total.iowait?, total.steal?);
+        let text = read_to_string("/proc/stat").ok()?;
+        let line = text.lines().find_map(|line| line.strip_prefix("cpu "))?;
+        let ticks = line.split_whitespace().map(|ticks| ticks.parse().ok());
+        let ticks = ticks.collect::<Option<Vec<u64>>>()?;
+        let &[user, nice, kernel, idle, iowait, irq, softirq, stolen, ..] = &ticks[..] else {
+            return None;
+        };
         let sum = |parts: &[u64]| parts.iter().fold(0_u64, |sum, part| sum.saturating_add(*part));
-        let busy = sum(&[total.user, total.nice, total.system, total.irq?, total.softirq?]);
-        Some(CpuTicks { busy, stolen, total: sum(&[busy, stolen, total.idle, iowait]) })
+        let busy = sum(&[user, nice, kernel, irq, softirq]);
+        Some(CpuTicks { busy, stolen, total: sum(&[busy, stolen, idle, iowait]) })
     }
 
     pub(crate) fn ticks_of_children() -> Option<u64> {
-        let stat = Process::myself().ok()?.stat().ok()?;
-        u64::try_from(stat.cutime.saturating_add(stat.cstime)).ok()
+        let text = read_to_string("/proc/self/stat").ok()?;
+        // The name of the program, in brackets, may hold anything.
+        let mut fields = text.rsplit_once(')')?.1.split_whitespace().skip(13);
+        let (user, kernel): (u64, u64) =
+            (fields.next()?.parse().ok()?, fields.next()?.parse().ok()?);
+        Some(user.saturating_add(kernel))
     }
 
     pub(crate) fn holdings() -> Option<Holdings> {
-        let process = Process::myself().ok()?;
-        let status = process.status().ok()?;
         Some(Holdings {
-            resident_kib: status.vmrss?,
-            threads: status.threads.try_into().ok()?,
-            descriptors: process.fd_count().ok()?,
-            mappings: process.maps().ok()?.len(),
+            resident_kib: status("VmRSS")?,
+            threads: status("Threads")?,
+            descriptors: read_dir("/proc/self/fd").ok()?.count(),
+            mappings: read_to_string("/proc/self/maps").ok()?.lines().count(),
         })
     }
 
     pub(crate) fn ignored_signals() -> Option<u64> {
-        Some(status()?.sigign)
+        u64::from_str_radix(&status::<String>("SigIgn")?, 16).ok()
     }
 
     pub(crate) fn thread_ids() -> Option<Vec<i32>> {
-        let tasks = Process::myself().ok()?.tasks().ok()?;
-        Some(tasks.flatten().map(|task| task.tid).collect())
+        let tasks = read_dir("/proc/self/task").ok()?;
+        Some(tasks.flatten().filter_map(|task| task.file_name().to_str()?.parse().ok()).collect())
     }
 }
 

@@ -119,6 +119,8 @@ struct Outcome {
     cpu: Duration,
     /// Sections of each thread.
     shares: Vec<u64>,
+    /// How many sections have counted.
+    writes: u64,
     /// Waits of all threads, in ticks.
     waits: Vec<u64>,
 }
@@ -126,26 +128,19 @@ struct Outcome {
 impl Contest {
     /// Makes one run. Returns the values of [`figures`], and then the longest wait.
     pub(super) fn values<L: SharedLockKind>(&self) -> Result<Vec<f64>, Error> {
-        let outcome = self.run::<L>()?;
-        let all = outcome.shares.iter().sum::<u64>() as f64;
-        let least = outcome.shares.iter().min().copied().unwrap_or(0) as f64;
-        let most = outcome.shares.iter().max().copied().unwrap_or(1) as f64;
-        let mut waits: Vec<f64> = outcome.waits.iter().map(|&w| tsc::nanos(w) as f64).collect();
-        waits.sort_unstable_by(f64::total_cmp);
-        Ok(vec![
-            outcome.wall.as_nanos() as f64 / all,
-            least / most,
-            quantile(&waits, 0.999),
-            outcome.cpu.as_nanos() as f64 / all,
-            waits.last().copied().unwrap_or(0.0),
-        ])
+        let lock = CachePadded::new(L::new(Counter { count: 0, state: 1 }));
+        let contend = |thread: &mut Thread, stop: &AtomicBool| thread.contend::<L>(&lock, stop);
+        let outcome = self.run(&contend)?;
+        let counted = L::with(&lock, |counter| counter.count);
+        expect("sections counted under the lock", counted, outcome.writes)?;
+        Ok(outcome.values())
     }
 
-    fn run<L: SharedLockKind>(&self) -> Result<Outcome, Error> {
+    /// Makes one run of a lock of any kind.
+    fn run(&self, contend: &(dyn Fn(&mut Thread, &AtomicBool) + Sync)) -> Result<Outcome, Error> {
         let cpu = || {
             process_cpu_time().ok_or_else(|| input("this system does not report processor time"))
         };
-        let lock = CachePadded::new(L::new(Counter { count: 0, state: 1 }));
         let stop = CachePadded::new(AtomicBool::new(false));
         let ready = Barrier::new(self.threads + 1);
         let (section, between) =
@@ -163,7 +158,7 @@ impl Contest {
                 waits: Vec::with_capacity(1 << 14),
             };
             ready.wait();
-            thread.contend::<L>(&lock, &stop);
+            contend(&mut thread, &stop);
             thread
         };
         let member = &member;
@@ -183,9 +178,24 @@ impl Contest {
                 waits.extend(done.waits);
             }
         });
-        let counted = L::with(&lock, |counter| counter.count);
-        expect("sections counted under the lock", counted, writes)?;
-        Ok(Outcome { wall: spent.0, cpu: spent.1?, shares, waits })
+        Ok(Outcome { wall: spent.0, cpu: spent.1?, shares, writes, waits })
+    }
+}
+
+impl Outcome {
+    fn values(&self) -> Vec<f64> {
+        let all = self.shares.iter().sum::<u64>() as f64;
+        let least = self.shares.iter().min().copied().unwrap_or(0) as f64;
+        let most = self.shares.iter().max().copied().unwrap_or(1) as f64;
+        let mut waits: Vec<f64> = self.waits.iter().map(|&w| tsc::nanos(w) as f64).collect();
+        waits.sort_unstable_by(f64::total_cmp);
+        vec![
+            self.wall.as_nanos() as f64 / all,
+            least / most,
+            quantile(&waits, 0.999),
+            self.cpu.as_nanos() as f64 / all,
+            waits.last().copied().unwrap_or(0.0),
+        ]
     }
 }
 
