@@ -1,9 +1,9 @@
 //! `crates/lab/tests/drawn/results.rs` with the bytes that lead the fuzzer to new code.
 #![no_main]
 
-// The lab's library would bring all its dependencies.
-extern crate self as sateen_lab;
-#[path = "../../crates/lab/src/foreign.rs"]
+// The library itself would bring all its dependencies.
+extern crate self as sateen_top;
+#[path = "../../crates/top/src/foreign.rs"]
 pub mod foreign;
 
 #[path = "../../crates/lab/src/report/document.rs"]

@@ -10,7 +10,6 @@ use crate::pages::{CompletionsArgs, ManArgs};
 use crate::report::ViewArgs;
 use crate::rounds::RoundArgs;
 use crate::soak::SoakArgs;
-use crate::top::TopArgs;
 use crate::values::{seconds, threshold, worker_count};
 use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
@@ -49,8 +48,6 @@ pub(crate) enum Command {
     Advise(AdviseArgs),
     /// Send numbers at a rate, or the lines of standard input, through queues to workers
     Flow(Box<FlowArgs>),
-    /// Look at a running program: workers, tasks, locks, queues, deadlocks
-    Top(TopArgs),
     /// Run everything at once for a long time, with planned faults if asked, and check the ledgers
     Soak(SoakArgs),
     /// Measure figures at 1, 2 and more workers, and fit the universal scalability law to them
@@ -219,6 +216,10 @@ pub(crate) fn parse() -> Result<Option<Cli>, Error> {
 /// Returns what a misspelt word may have meant, as the end of a sentence.
 fn meant(e: &clap::Error) -> String {
     use clap::error::{ContextKind, ContextValue};
+    let unknown = e.get(ContextKind::InvalidSubcommand);
+    if matches!(unknown, Some(ContextValue::String(name)) if name == "top") {
+        return "; the view of a running program is `sateen-top`".to_owned();
+    }
     let kinds =
         [ContextKind::SuggestedSubcommand, ContextKind::SuggestedArg, ContextKind::SuggestedValue];
     let name = match kinds.into_iter().find_map(|kind| e.get(kind)) {

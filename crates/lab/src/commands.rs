@@ -12,8 +12,7 @@ use crate::report::{Format, Screen, ViewArgs, diff, print};
 use crate::runner::identities;
 use crate::select::Selection;
 use crate::{
-    advise, apart, doctor, experiments, flow, history, host, page, pages, rounds, scale, soak, top,
-    tour,
+    advise, apart, doctor, experiments, flow, history, host, page, pages, rounds, scale, soak, tour,
 };
 use std::rc::Rc;
 use std::time::Duration;
@@ -31,7 +30,6 @@ pub(crate) fn execute() -> Result<(), Error> {
         Command::Tour(args) => tour::run(&args),
         Command::Advise(args) => advise::run(&args),
         Command::Flow(args) => flow::run(&args),
-        Command::Top(args) => top::run(&args),
         Command::Soak(args) => soak::run(&args),
         Command::Scale(args) => scale_up(args),
         Command::Doctor => doctor::run(),

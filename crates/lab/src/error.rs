@@ -1,6 +1,6 @@
 //! What can stop the lab, and the exit status.
 
-use sateen_lab::foreign;
+use sateen_top::foreign;
 use std::fmt;
 
 /// Why the lab stops early. Each error prints as one line that names the value at fault.
@@ -14,9 +14,6 @@ pub(crate) enum Error {
     Absent(String),
     /// Results cannot be written: the disk is full, or the terminal is gone: exit 4.
     Output(String),
-    /// The program that `top` looks at has ended, or makes no sense: exit 5.
-    #[cfg_attr(not(unix), allow(dead_code))]
-    Lost(String),
     /// The reader of standard output has gone away, as in `sateen list | head`. That is no error,
     /// so nothing is said: exit 0.
     Gone,
@@ -34,7 +31,6 @@ Exit status:
     1  a result was wrong, or `diff --threshold` found a regression
     2  input that makes no sense; one line names the value
     4  results could not be written: the disk is full, or the terminal is gone
-    5  the program that `top` looks at has ended, or answers nonsense or nothing
   129  SIGHUP ended it, 130 SIGINT (Ctrl-C), 143 SIGTERM: what was measured until
        then is printed, and files are written and marked as partial";
 
@@ -47,7 +43,6 @@ impl Error {
             Self::Input(_) => 2,
             Self::Absent(_) => ABSENT,
             Self::Output(_) => 4,
-            Self::Lost(_) => 5,
             Self::Ended(signal) => 128 + signal,
         }
     }
@@ -56,11 +51,7 @@ impl Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let text = match self {
-            Self::Input(text)
-            | Self::Wrong(text)
-            | Self::Absent(text)
-            | Self::Output(text)
-            | Self::Lost(text) => text,
+            Self::Input(text) | Self::Wrong(text) | Self::Absent(text) | Self::Output(text) => text,
             Self::Gone => "the reader of standard output is gone",
             Self::Ended(signal) => {
                 return write!(f, "{} ended it early", crate::interrupt::name(*signal));

@@ -3,7 +3,7 @@
 use crate::costs::Costs;
 use crate::proc::{self, CpuTicks};
 use sateen_base::os;
-use sateen_lab::foreign::Foreign;
+use sateen_top::foreign::Foreign;
 use serde_json::{Map, Value, json};
 use std::fs;
 use std::sync::OnceLock;

@@ -8,7 +8,6 @@
 //! * `measure`: a measurement from its start to its end, however it ends; `tour`: the short one.
 //! * `experiments`: what is measured, against the traits of `adapter`.
 //! * `flow`: the throttled worker queue at work: a load, a view of it, a filter.
-//! * `top`: a live view of another program.
 //! * `soak`: everything at once for a long time, with ledgers that must balance.
 //! * `doctor`: what the machine is, and what its steps cost.
 //! * `scale`: figures by the number of workers, and the law that fits them.
@@ -24,7 +23,7 @@
 //! * `plot`: pictures.
 //! * `report`, `published`: tables, JSON and diffs, with the figures of others beside.
 //! * `host`, `proc`: the machine, and whether it is fit for a figure.
-//! * `sateen_lab::foreign`, in the library: text of others, which only that module displays.
+//! * `sateen_top::foreign`, in the crate below: text of others, which only that module displays.
 //!
 //! Invariants:
 //!
@@ -71,7 +70,6 @@ mod select;
 mod soak;
 mod stats;
 mod store;
-mod top;
 mod tour;
 mod turn;
 mod values;

@@ -8,7 +8,7 @@ use crate::measure::{Outputs, Reporter, Show, measure};
 use crate::page;
 use crate::report::{Format, Screen, print};
 use crate::select::Selection;
-use sateen_lab::foreign::visible;
+use sateen_top::foreign::visible;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Duration;

@@ -5,9 +5,9 @@
 mod common;
 #[path = "flow_view/picture.rs"]
 mod picture;
-#[path = "common/pty.rs"]
+#[path = "../../top/tests/common/pty.rs"]
 mod pty;
-#[path = "common/svg.rs"]
+#[path = "../../top/tests/common/svg.rs"]
 mod svg;
 
 use pty::{OnTerminal, ended};
@@ -18,9 +18,19 @@ use std::process::{Child, Stdio};
 use std::thread;
 use std::time::Duration;
 
+fn show(args: &[&str], errors: Stdio) -> OnTerminal {
+    show_as("xterm-256color", args, errors)
+}
+
+fn show_as(kind: &str, args: &[&str], errors: Stdio) -> OnTerminal {
+    let mut command = common::sateen(&[&["flow"], args].concat());
+    command.env("TERM", kind);
+    OnTerminal::start(command, errors, (30, 100))
+}
+
 #[test]
 fn it_shows_and_takes_keys() {
-    let mut view = OnTerminal::start(&["flow", "2", "1000", "2000", "3"], Stdio::inherit());
+    let mut view = show(&["2", "1000", "2000", "3"], Stdio::inherit());
     view.until(&["sateen flow", "2 threads, 3 queues of 65,536", "items a second"]);
     view.until(&["sent 2000/s = 2 × 1000", "received 4000/s = 2 × 2000"]);
     // Up for the senders, left for the workers, two slow handlers of which one is taken back, a
@@ -58,13 +68,14 @@ fn the_picture_in_the_guide_adds_up() {
 
 /// The workers' limit falls, the queues fill, it rises, then one handler becomes slow.
 fn drawn() -> String {
-    let mut view = OnTerminal::start(&["flow", "8", "100k", "125k", "8"], Stdio::inherit());
+    let mut view = show(&["8", "100k", "125k", "8"], Stdio::inherit());
     view.until(&["sateen flow", "items a second"]);
     for (keys, seconds) in [("", 5), ("\x1b[D\x1b[D", 3), ("\x1b[C\x1b[C", 5), ("s", 7)] {
         view.press(keys);
         thread::sleep(Duration::from_secs(seconds));
     }
-    let picture = || svg::svg(view.screen.lock().expect("not poisoned").screen(), "flow");
+    let picture =
+        || svg::svg(view.screen.lock().expect("not poisoned").screen(), "flow", "sateen flow");
     let next = || {
         thread::sleep(Duration::from_millis(100));
         picture()
@@ -79,7 +90,7 @@ fn drawn() -> String {
 
 /// Starts a view on a terminal that will vanish.
 fn shown() -> OnTerminal {
-    let view = OnTerminal::start(&["flow", "2", "1000", "1000", "2"], Stdio::piped());
+    let view = show(&["2", "1000", "1000", "2"], Stdio::piped());
     view.until(&["sateen flow", "items a second"]);
     view
 }
@@ -105,7 +116,7 @@ fn it_ends_when_it_is_told_that_its_terminal_has_vanished() {
 
 #[test]
 fn a_dumb_terminal_gets_lines() {
-    let dumb = OnTerminal::start_as("dumb", &["flow", "1", "100", "100", "1"], Stdio::inherit());
+    let dumb = show_as("dumb", &["1", "100", "100", "1"], Stdio::inherit());
     dumb.until(&["1.0 s  sent"]);
     kill_process(Pid::from_child(&dumb.child), Signal::INT).expect("it runs");
     let (status, text) = dumb.end();

@@ -1,10 +1,7 @@
-//! Text of others does nothing where it is printed: from results files, their names, sockets, and
-//! what is refused.
+//! Text of others does nothing where it is printed: from results files, their names, and what is
+//! refused.
 
 mod common;
-#[cfg(unix)]
-#[path = "common/fake.rs"]
-mod fake;
 
 use common::{arg, output};
 use serde_json::{Value, json};
@@ -126,44 +123,9 @@ fn what_is_refused_is_quoted_harmlessly() {
             assert_tame(&done.stderr, "an error");
         }
     }
-    for args in [&["run", EVIL][..], &["run", "--filter", EVIL], &["top", EVIL], &[EVIL]] {
+    for args in [&["run", EVIL][..], &["run", "--filter", EVIL], &[EVIL]] {
         let done = output(args);
         assert_eq!(done.status.code(), Some(2), "{args:?}");
         assert_tame(&done.stderr, "an error");
     }
-}
-
-#[cfg(unix)]
-#[test]
-fn programs_that_are_looked_at_say_nothing_that_acts() {
-    let folder = fake::Folder::new();
-    folder.serve_frame("fake-77", fake::frame(EVIL));
-    let evil = "x\u{1b}[2J\u{9b}\u{202e}";
-    folder.serve_frame(&format!("{evil}-78"), fake::frame(EVIL));
-    let hello = format!(
-        "{{\"version\":1,\t\r\"hello\":{{\"program\":{},\"pid\":1}}}}\n",
-        serde_json::to_string(EVIL).expect("JSON")
-    );
-    folder.serve("says-79", move |_, _| Some(hello.clone().into_bytes()));
-    let error = json!({"version": 1, "error": EVIL}).to_string() + "\n";
-    folder.serve("refuses-80", move |_, _| Some(error.clone().into_bytes()));
-    for args in [
-        &[][..],
-        &["--format", "json"],
-        &["fake", "--format", "json"],
-        &["fake", "--once", "--every", "0.001"],
-        &[evil, "--once", "--every", "0.001"],
-        &["refuses", "--once"],
-        &["says", "--once"],
-    ] {
-        let done = folder.output(args);
-        assert_tame(&done.stdout, &format!("{args:?}"));
-        assert_tame(&done.stderr, &format!("{args:?}"));
-    }
-    let frame = folder.output(&["fake", "--format", "json"]).stdout;
-    let (frame, sent): (Value, Value) = (
-        serde_json::from_slice(&frame).expect("JSON"),
-        serde_json::from_str(&fake::frame(EVIL)).expect("JSON"),
-    );
-    assert_eq!(frame, sent, "as the program says it");
 }

@@ -86,6 +86,7 @@ fn widths_and_forms_are_refused_by_name() {
         (&["run", "--format", "xml"], "'xml'"),
         (&["diff", "a", "b", "--format", ""], "''"),
         (&["runn"], "did you mean 'run'?"),
+        (&["top", "x"], "subcommand 'top'; the view of a running program is `sateen-top`"),
         (&["run", "--budgte", "1"], "did you mean '--budget'?"),
         (&["run", "--budget", "-1"], "not a number of seconds"),
         (&["advise", "lock", "--threads", "-1"], "'-1'"),

@@ -37,7 +37,7 @@ pub(crate) struct Handlers {
 #[allow(unreachable_pub)]
 pub struct Registry {
     pool: Pool,
-    /// From the end of the build on, `sateen top` sees the pool.
+    /// From the end of the build on, `sateen-top` sees the pool.
     listing: OnceLock<Listing>,
     handlers: Handlers,
     /// One queue for each thread.

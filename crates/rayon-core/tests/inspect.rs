@@ -1,4 +1,4 @@
-//! `sateen top` sees the pools of a program.
+//! `sateen-top` sees the pools of a program.
 
 #![cfg(all(feature = "inspect", unix, not(miri)))]
 

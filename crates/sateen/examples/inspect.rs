@@ -1,8 +1,8 @@
-//! A program to look at with `sateen top`. It serves orders at a rate, counts under one lock,
+//! A program to look at with `sateen-top`. It serves orders at a rate, counts under one lock,
 //! computes, and has two tasks in a deadlock. It ends after as many seconds as its argument says.
 //!
 //! `cargo run --release -p sateen --features inspect --example inspect -- 60`, and in another
-//! terminal `cargo run --release -- top inspect`.
+//! terminal `cargo run --release -p sateen-top -- inspect`.
 
 use sateen::flow::{Rate, WorkerQueue};
 use sateen::sync::{Barrier, Event, Mutex};

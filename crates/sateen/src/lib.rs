@@ -43,7 +43,7 @@
 //! | to see what waits for what | [`Runtime::report`] |
 //! | to see how busy the workers are, for dashboards | [`Runtime::metrics`] |
 //! | to see what ran where and when | feature `trace`; see [the guide](guide::see_it_run) |
-//! | to look at a program that runs, or hangs | feature `inspect`, and `sateen top` |
+//! | to look at a program that runs, or hangs | feature `inspect`, and `sateen-top` |
 //!
 //! # WebAssembly
 //!
@@ -86,7 +86,7 @@
 //! | `asan` | AddressSanitizer knows the stacks of tasks, in programs that are built with it |
 //! | `tracing` | spans of the crate `tracing` follow tasks; see [the guide](guide::see_it_run) |
 //! | `trace` | traces for Perfetto: `Runtime::trace`, or `SATEEN_TRACE=file` |
-//! | `inspect` | `sateen top` can look at the program: `SATEEN_INSPECT=1` |
+//! | `inspect` | `sateen-top` can look at the program: `SATEEN_INSPECT=1` |
 //! | `study` | items that exist only to be measured beside others; nothing is promised for them |
 //!
 //! # For those who change it

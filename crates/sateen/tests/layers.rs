@@ -11,8 +11,9 @@ use std::process::Command;
 
 /// Every crate of the workspace and its layer, planned ones included. `ARCHITECTURE.md` has the
 /// same table, with what lives where.
-const LAYERS: [(&str, u32); 11] = [
+const LAYERS: [(&str, u32); 12] = [
     ("sateen-base", 0),
+    ("sateen-top", 0),
     ("sateen-sync", 1),
     ("sateen-pool", 1),
     ("sateen-queue", 2),

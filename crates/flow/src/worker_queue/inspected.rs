@@ -1,4 +1,4 @@
-//! A worker queue as `sateen top` sees it. Nothing without the feature `inspect`.
+//! A worker queue as `sateen-top` sees it. Nothing without the feature `inspect`.
 
 use super::shared::Shared;
 use crate::inspect::Listed;

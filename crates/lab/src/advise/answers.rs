@@ -1,7 +1,7 @@
 //! The origin of a context: options, answers, and assumptions without either.
 
 use crate::error::{Error, input};
-use sateen_lab::foreign::visible;
+use sateen_top::foreign::visible;
 use std::io::{self, BufRead, Write};
 
 /// Answers to what the options leave open.

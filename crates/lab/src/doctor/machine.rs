@@ -2,7 +2,7 @@
 
 use crate::host;
 use sateen_base::{fence, os};
-use sateen_lab::foreign::Foreign;
+use sateen_top::foreign::Foreign;
 use std::fs;
 use std::path::Path;
 

@@ -5,7 +5,7 @@ use crate::error::{Error, input};
 use crate::plot::Estimate;
 use crate::plot::figures::entries;
 use crate::report::json::Document;
-use sateen_lab::foreign::Foreign;
+use sateen_top::foreign::Foreign;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 

@@ -6,7 +6,7 @@ use super::shell::{Column, table};
 use crate::plot::figures::{Entry, Part, compare, grouped, ours_of};
 use crate::plot::{Measure, escaped, number};
 use crate::published;
-use sateen_lab::foreign::Foreign;
+use sateen_top::foreign::Foreign;
 use std::collections::HashMap;
 use std::fmt::Write;
 

@@ -34,7 +34,7 @@ pub(crate) mod words;
 pub(crate) use axis::{Measure, number};
 use canvas::{Canvas, Failure};
 use pens::Look;
-pub(crate) use sateen_lab::foreign::html as escaped;
+pub(crate) use sateen_top::foreign::html as escaped;
 
 /// A value, and the interval that holds it with 95 per cent confidence.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -11,7 +11,7 @@ use plotters::prelude::DrawingBackend;
 use plotters_backend::text_anchor::HPos;
 use plotters_backend::{BackendColor, BackendCoord, BackendStyle, BackendTextStyle};
 use plotters_backend::{DrawingErrorKind, FontTransform};
-use sateen_lab::foreign::html as escaped;
+use sateen_top::foreign::html as escaped;
 use std::convert::Infallible;
 use std::fmt::Write;
 

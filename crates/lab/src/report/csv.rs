@@ -2,7 +2,7 @@
 
 use super::verdict::{Comparison, by_figure};
 use crate::store::Record;
-use sateen_lab::foreign;
+use sateen_top::foreign;
 
 /// The names of the columns.
 pub(crate) const HEAD: &str = "experiment,case,implementation,config,unit,trend,median,mean,sd,min,\

@@ -8,7 +8,7 @@ use super::verdict::{self, Counted, ENOUGH, Standing, phrase, words_for};
 use crate::error::{Error, input};
 use crate::host::plural;
 use crate::stats::{self, Ratio};
-use sateen_lab::foreign::{self, Foreign};
+use sateen_top::foreign::{self, Foreign};
 use serde_json::{Value, json};
 
 /// Figures of two processes differ more than runs of one: their memory lies elsewhere. Intervals

@@ -1,6 +1,6 @@
 //! The layout of a results file.
 
-use sateen_lab::foreign::{self, Foreign};
+use sateen_top::foreign::{self, Foreign};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::HashMap;

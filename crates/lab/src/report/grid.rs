@@ -1,7 +1,7 @@
 //! Rows and columns of text, and what becomes of them on a narrow screen.
 
 use super::screen::{Screen, Tint, left, length, right};
-use sateen_lab::foreign;
+use sateen_top::foreign;
 use std::ops::Range;
 
 /// A table whose first row names the columns.

@@ -20,7 +20,7 @@ pub(crate) use progress::Progress;
 pub(crate) use screen::{Format, Screen, Tint, ViewArgs, tied};
 
 use crate::error::{Error, unwritten};
-use sateen_lab::foreign;
+use sateen_top::foreign;
 use std::io::{self, Write};
 
 /// Writes `text` and a line end to standard output.

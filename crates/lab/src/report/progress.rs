@@ -2,7 +2,7 @@
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use ratatui::crossterm::terminal;
-use sateen_lab::foreign;
+use sateen_top::foreign;
 
 /// A narrower terminal has no room for a bar.
 const NARROW: u16 = 60;

@@ -3,7 +3,7 @@
 use crate::error::Error;
 use crate::values::{one_of, whole};
 use ratatui::crossterm::terminal;
-use sateen_lab::foreign;
+use sateen_top::foreign;
 use std::env;
 use std::io::{self, IsTerminal};
 

@@ -2,7 +2,7 @@
 
 use crate::document::{Document, Metric, SCHEMA, Section};
 use arbitrary::{Arbitrary, Unstructured};
-use sateen_lab::foreign::Foreign;
+use sateen_top::foreign::Foreign;
 use serde_json::{Map, Value};
 
 /// Input is refused with a reason, or written and read again without a change.

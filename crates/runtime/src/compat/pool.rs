@@ -56,7 +56,7 @@ pub struct Pool {
     runtime: ManuallyDrop<Runtime>,
 }
 
-/// While it lives, `sateen top` sees a pool, if this is a build with the feature `inspect`.
+/// While it lives, `sateen-top` sees a pool, if this is a build with the feature `inspect`.
 #[derive(Debug)]
 pub struct Listing {
     _listed: Listed,
@@ -106,7 +106,7 @@ impl Pool {
         unsafe { cell.owner() }.set_next(Entry::job(NonNull::from(First::<J>::JOB)));
     }
 
-    /// Shows the pool to `sateen top`, and opens the program's socket if the environment asks for
+    /// Shows the pool to `sateen-top`, and opens the program's socket if the environment asks for
     /// that. Called once the pool is built. What owns the pool owns the result, too.
     pub fn list(&self) -> Listing {
         Listing { _listed: Choice::NOT.list(self.shared()) }

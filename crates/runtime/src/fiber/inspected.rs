@@ -1,4 +1,4 @@
-//! What `sateen top` sees of a fiber, from a thread that waits for nobody.
+//! What `sateen-top` sees of a fiber, from a thread that waits for nobody.
 
 use super::Fiber;
 use sateen_base::prim::Ordering;

@@ -1,4 +1,4 @@
-//! Inspection: another program, `sateen top`, looks at this one while it runs, or hangs.
+//! Inspection: another program, `sateen-top`, looks at this one while it runs, or hangs.
 //!
 //! | file | what it holds |
 //! |---|---|

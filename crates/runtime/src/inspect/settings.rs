@@ -49,7 +49,7 @@ fn by_variable() -> bool {
 }
 
 impl Builder {
-    /// Lets `sateen top` look at all runtimes of this process, also at those that another builder
+    /// Lets `sateen-top` look at all runtimes of this process, also at those that another builder
     /// makes. Default: off, unless the environment variable `SATEEN_INSPECT` is 1. With the feature
     /// `inspect`, on Unix.
     ///

@@ -1,31 +1,16 @@
-//! `sateen top`: which programs it finds, what it prints, and what it says of those that cannot be
+//! `sateen-top`: which programs it finds, what it prints, and what it says of those that cannot be
 //! looked at.
 #![cfg(unix)]
 
 mod common;
-#[path = "common/fake.rs"]
-mod fake;
 
-use common::assert_refused;
-use fake::{Folder, frame};
-use sateen_base::XorShift;
+use common::{Folder, assert_ended, assert_lost, assert_refused, frame, text};
+use serde_json::{Value, json};
 use std::fs;
 use std::io::Write;
 use std::os::unix::net::UnixListener;
 use std::process::Output;
 use std::time::{Duration, Instant};
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8(bytes.to_vec()).expect("UTF-8")
-}
-
-/// Requires exit status 5 and one line on standard error that contains `named`.
-fn assert_lost(done: &Output, named: &str) {
-    let errors = text(&done.stderr);
-    assert_eq!(done.status.code(), Some(5), "{errors}");
-    assert_eq!(errors.lines().count(), 1, "not one line: {errors}");
-    assert!(errors.contains(named), "`{named}` is not named: {errors}");
-}
 
 #[test]
 fn it_lists_programs_and_prints_one() {
@@ -76,14 +61,50 @@ fn it_fits_any_width_without_colour() {
     }
 }
 
+/// Requires that nothing that is printed acts on a terminal.
+fn assert_tame(done: &Output, args: &[&str]) {
+    let acts = |c: char| c != '\n' && (c.is_control() || ('\u{202a}'..='\u{202e}').contains(&c));
+    for bytes in [&done.stdout, &done.stderr] {
+        let text = text(bytes);
+        assert!(!text.contains(acts), "{args:?}: {text:?}");
+    }
+}
+
 #[test]
-fn names_cannot_steer_the_terminal() {
+fn text_of_others_cannot_steer_the_terminal() {
+    let evil = "\x1b[2J\x07\r\n\u{9b}31m\u{7f}\u{202e}evil\"\\";
     let folder = Folder::new();
-    folder.serve_frame("fake-77", frame("\x1b[2J\x07\r\n\u{9b}31m\u{202e}evil\"\\"));
-    let printed = text(&folder.output(&["fake", "--once", "--every", "0.001"]).stdout);
-    let steers = |c: char| c != '\n' && c.is_control() || c == '\u{202e}';
-    assert!(!printed.contains(steers), "{printed:?}");
-    assert!(printed.contains(r#"\u{1b}[2J\u{7}\r\n\u{9b}31m\u{202e}evil"\"#), "{printed}");
+    folder.serve_frame("fake-77", frame(evil));
+    let name = "x\u{1b}[2J\u{9b}\u{202e}";
+    folder.serve_frame(&format!("{name}-78"), frame(evil));
+    let hello = json!({"version": 1, "hello": {"program": evil, "pid": 1}}).to_string();
+    let hello = hello.replacen(',', ",\t\r", 1) + "\n";
+    folder.serve("says-79", move |_, _| Some(hello.clone().into_bytes()));
+    let error = json!({"version": 1, "error": evil}).to_string() + "\n";
+    folder.serve("refuses-80", move |_, _| Some(error.clone().into_bytes()));
+    for args in [
+        &[][..],
+        &["--format", "json"],
+        &["fake", "--format", "json"],
+        &[name, "--once", "--every", "0.001"],
+        &["refuses", "--once"],
+        &["says", "--once"],
+        &[evil],
+        &["x", evil],
+        &["--format", evil],
+        &["--columns", evil],
+        &[&format!("--{evil}")],
+    ] {
+        assert_tame(&folder.output(args), args);
+    }
+    let done = folder.output(&["fake", "--once", "--every", "0.001"]);
+    assert_tame(&done, &["--once"]);
+    let printed = text(&done.stdout);
+    let shown = r#"\u{1b}[2J\u{7}\r\n\u{9b}31m\u{7f}\u{202e}evil"\"#;
+    assert!(printed.contains(shown), "{printed}");
+    let printed = folder.output(&["fake", "--format", "json"]).stdout;
+    let read = |text: &[u8]| serde_json::from_slice::<Value>(text).expect("JSON");
+    assert_eq!(read(&printed), read(frame(evil).as_bytes()), "as the program says it");
 }
 
 #[test]
@@ -123,13 +144,9 @@ fn a_program_that_accepts_nobody_does_not_answer() {
     let path = folder.socket("full-5");
     let full = UnixListener::bind(&path).expect("bound");
     rustix::net::listen(&full, 0).expect("fewer may wait");
-    let mut kept = Vec::new();
-    while let Ok(stream) = sateen_base::os::connect_at_once(&path) {
-        kept.push(stream);
-    }
-    let done = folder.output(&["full", "--once"]);
-    assert_eq!(done.status.code(), Some(5));
-    assert_eq!(text(&done.stderr), "sateen: full (5) does not answer\n");
+    // There is room for one.
+    let _kept = std::os::unix::net::UnixStream::connect(&path).expect("connected");
+    assert_lost(&folder.output(&["full", "--once"]), "sateen-top: full (5) does not answer");
     assert_eq!(text(&folder.output(&[]).stdout), "       5  full: full (5) does not answer\n");
     folder.serve_frame("full-6", frame("x"));
     assert_refused(&folder.output(&["full"]), "2 programs have the name `full`");
@@ -140,7 +157,7 @@ fn two_programs_of_one_name_are_told_apart_by_number() {
     let folder = Folder::new();
     folder.serve_frame("twin-8", frame("x"));
     folder.serve_frame("twin-9", frame("x"));
-    let both = "2 programs have the name `twin`: `sateen top 8` or `sateen top 9`";
+    let both = "2 programs have the name `twin`: `sateen-top 8` or `sateen-top 9`";
     assert_refused(&folder.output(&["twin", "--once"]), both);
     assert!(folder.output(&["9", "--once"]).status.success());
     assert!(folder.output(&["twin-8", "--once"]).status.success());
@@ -178,7 +195,7 @@ fn lines_that_make_no_sense_are_told_apart() {
         (
             "newer",
             b"{\"version\":2,\"frame\":\"?\"}\n",
-            "version 2 of the protocol, and this `sateen`",
+            "version 2 of the protocol, and this `sateen-top`",
         ),
         ("older", b"{\"version\":0}\n", "speaks version 0 of the protocol, which is none"),
         ("cut", b"{\"version\":1,\"fra", "has ended in the middle of a line"),
@@ -231,9 +248,39 @@ fn without_a_terminal_it_says_what_to_do() {
 #[test]
 fn options_that_make_no_sense_are_refused() {
     let folder = Folder::new();
-    assert_refused(&folder.output(&["x", "--columns", "19"]), "19");
-    assert_refused(&folder.output(&["x", "--every", "0"]), "not a number of seconds");
-    assert_refused(&folder.output(&["x", "--format", "csv"]), "not one of text, json");
+    for (args, named) in [
+        (&["x", "--columns", "19"][..], "\"19\": not a number from 20 to 1000"),
+        (&["x", "--columns", "-1"], "\"-1\": not a number from 20 to 1000"),
+        (&["x", "--every", "0"], "\"0\": not a number from 0.001 to 86400"),
+        (&["x", "--every", "NaN"], "\"NaN\": not a number"),
+        (&["x", "--format=csv"], "\"csv\": not one of text, json"),
+        (&["x", "--every"], "missing argument for option '--every'"),
+        (&["x", "--once=1"], "unexpected argument for option '--once'"),
+        (&["x", "--twice"], "invalid option '--twice'"),
+        (&["x", "y"], "unexpected argument \"y\""),
+    ] {
+        assert_refused(&folder.output(args), named);
+    }
+}
+
+#[test]
+fn it_says_what_it_can_do() {
+    let folder = Folder::new();
+    let help = text(&folder.output(&["--help"]).stdout);
+    for part in ["Usage: sateen-top", "--every SECONDS", "Examples:", "\n  5  the program has"] {
+        assert!(help.contains(part), "no `{part}`: {help}");
+    }
+    assert!(help.lines().all(|line| line.chars().count() <= 100), "{help}");
+    let version = text(&folder.output(&["-V"]).stdout);
+    assert_eq!(version, concat!("sateen-top ", env!("CARGO_PKG_VERSION"), "\n"));
+}
+
+/// Numbers below what is asked for, from a seed.
+fn draws(mut seed: u64) -> impl FnMut(usize) -> usize {
+    move |below| {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        (seed >> 33) as usize % below
+    }
 }
 
 /// A program may count whatever it likes, and one look need not fit the next.
@@ -241,21 +288,21 @@ fn options_that_make_no_sense_are_refused() {
 fn counts_of_any_size_are_shown() {
     let folder = Folder::new();
     let sizes = ["18446744073709551615", "18446744073709551614", "9223372036854775808", "0", "1"];
-    let mut draws = XorShift::new(16);
+    let mut draw = draws(16);
     for round in 0..30 {
         // Numbers of the frame, except for the version and the process.
-        let numbers = |draws: &mut XorShift| {
+        let mut numbers = || {
             let mut frame = String::new();
             for (at, part) in frame_parts().iter().enumerate() {
                 if at > 0 {
-                    let every = if round < sizes.len() { round } else { draws.below(sizes.len()) };
+                    let every = if round < sizes.len() { round } else { draw(sizes.len()) };
                     frame += sizes[every];
                 }
                 frame += part;
             }
             frame + "\n"
         };
-        let looks = [numbers(&mut draws), numbers(&mut draws)];
+        let looks = [numbers(), numbers()];
         let name = format!("large-{round}");
         folder.serve(&name, move |line, count| {
             let report = r#"{"version":1,"report":{"runtimes":[]}}"#.to_owned() + "\n";
@@ -300,11 +347,7 @@ fn frame_parts() -> Vec<String> {
 #[test]
 fn frames_with_faults_end_in_one_line() {
     let folder = Folder::new();
-    let mut seed = 11_u64;
-    let mut draw = move |below: usize| {
-        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-        (seed >> 33) as usize % below
-    };
+    let mut draw = draws(11);
     for round in 0..60 {
         let mut bytes = frame("x").into_bytes();
         for _ in 0..=draw(3) {
@@ -338,12 +381,6 @@ fn a_look_that_cannot_be_written_is_an_error() {
     for args in [&[][..], &["fake", "--once", "--every", "0.001"], &["77", "--format", "json"]] {
         let full = fs::OpenOptions::new().write(true).open("/dev/full").expect("opened");
         let done = folder.top(args).stdout(full).output().expect("the program starts");
-        let errors = text(&done.stderr);
-        assert_eq!(done.status.code(), Some(4), "{args:?}: {errors}");
-        assert!(
-            errors.starts_with("sateen: cannot write to standard output: No space"),
-            "{errors}"
-        );
-        assert_eq!(errors.lines().count(), 1, "{errors}");
+        assert_ended(&done, 4, "sateen-top: cannot write to standard output: No space");
     }
 }

@@ -3,10 +3,8 @@
 use super::protocol::{Frame, Queue, Runtime, Work, Worker};
 use super::seen::Seen;
 use super::table::{Cell, Column, cut, table};
-use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
 use ratatui::style::{Color, Style};
-use ratatui::text::{Line, Span};
+use ratatui::text::Line;
 use std::cmp::{Ordering, Reverse};
 
 /// The most letters of a picture of a worker's time.
@@ -27,25 +25,21 @@ impl Section {
     pub(super) const ALL: [Self; 5] =
         [Self::Workers, Self::Waits, Self::Locks, Self::Queues, Self::Report];
 
-    /// By what it can be sorted, the usual way first.
-    pub(super) fn sorts(self) -> &'static [&'static str] {
-        match self {
-            Self::Workers => &["number", "busy", "time"],
-            Self::Waits => &["time", "name", "kind", "worker"],
-            Self::Locks => &["waiters", "time"],
-            Self::Queues => &["depth", "rate", "name"],
-            Self::Report => &["order"],
-        }
-    }
+    /// Each one's name, and by what it can be sorted, the usual way first.
+    const ABOUT: [(&str, &[&str]); 5] = [
+        ("workers", &["number", "busy", "time"]),
+        ("waits", &["time", "name", "kind", "worker"]),
+        ("locks", &["waiters", "time"]),
+        ("queues", &["depth", "rate", "name"]),
+        ("report", &["order"]),
+    ];
 
     pub(super) fn name(self) -> &'static str {
-        match self {
-            Self::Workers => "workers",
-            Self::Waits => "waits",
-            Self::Locks => "locks",
-            Self::Queues => "queues",
-            Self::Report => "report",
-        }
+        Self::ABOUT[self as usize].0
+    }
+
+    pub(super) fn sorts(self) -> &'static [&'static str] {
+        Self::ABOUT[self as usize].1
     }
 }
 
@@ -73,23 +67,35 @@ impl Wish {
     fn paint(&self, color: Color) -> Style {
         if self.colour { Style::new().fg(color) } else { Style::new() }
     }
-
-    /// The style of heads.
-    pub(super) fn head(&self) -> Style {
-        if self.colour { Style::new().fg(Color::DarkGray) } else { Style::new() }
-    }
 }
+
+/// A table without the wish's filter: its columns, and its rows in order.
+type Table = (&'static [Column], Vec<Vec<Cell>>);
 
 /// The lines of a section, the first of which is its title. None: it has nothing to say.
 pub(super) fn section(what: Section, seen: &Seen, wish: &Wish, width: usize) -> Vec<Line<'static>> {
     let Some(frame) = seen.last() else { return Vec::new() };
-    match what {
-        Section::Workers => workers(frame, seen, wish, width),
-        Section::Waits => waits(frame, seen, wish, width),
-        Section::Locks => locks(frame, seen, wish, width),
-        Section::Queues => queues(frame, seen, wish, width),
-        Section::Report => report(seen, wish, width),
+    let (columns, mut rows) = match what {
+        Section::Workers => workers(frame, seen, wish),
+        Section::Waits => waits(frame, seen, wish),
+        Section::Locks => locks(frame, seen, wish),
+        Section::Queues => match &frame.queues {
+            Some(all) => queues(all, seen, wish),
+            None => return vec![Line::raw(cut("queues: their list is locked", width))],
+        },
+        Section::Report => return report(seen, wish, width),
+    };
+    rows.retain(|row| wish.keeps(row));
+    let count = rows.len();
+    if count == 0 && what != Section::Workers {
+        return Vec::new();
     }
+    let sort = if count > 1 { format!(", by {}", wish.sort(what)) } else { String::new() };
+    let head = wish.paint(Color::DarkGray);
+    let mut lines = table(columns, &rows, head, width);
+    let title = cut(&format!("{}: {count}{sort}", what.name()), width);
+    lines.insert(0, Line::styled(title, head.bold()));
+    lines
 }
 
 /// The lines on top of all sections.
@@ -156,23 +162,6 @@ fn wrapped(text: &str, width: usize, style: Style) -> Vec<Line<'static>> {
     lines.into_iter().map(|line| Line::styled(line, style)).collect()
 }
 
-/// A section: its title, and its table.
-fn titled(
-    what: Section,
-    count: usize,
-    wish: &Wish,
-    lines: Vec<Line<'static>>,
-    width: usize,
-) -> Vec<Line<'static>> {
-    let name = what.name();
-    let sort = match count {
-        0 | 1 => String::new(),
-        _ => format!(", by {}", wish.sort(what)),
-    };
-    let title = Span::styled(cut(&format!("{name}: {count}{sort}"), width), wish.head().bold());
-    std::iter::once(Line::from(title)).chain(lines).collect()
-}
-
 /// The runtimes of a frame; and whether a row says which it is of.
 fn runtimes(frame: &Frame) -> (impl Iterator<Item = &Runtime>, bool) {
     let several = frame.runtimes.as_ref().is_some_and(|all| all.len() > 1);
@@ -212,8 +201,13 @@ pub(super) fn time(nanos: u64) -> String {
     }
 }
 
+/// A rate with three digits or more.
 fn per_second(rate: Option<f64>) -> String {
-    rate.map(|rate| format!("{}/s", crate::report::short(rate))).unwrap_or_default()
+    match rate {
+        None => String::new(),
+        Some(rate) if rate >= 1e6 => format!("{rate:.3e}/s"),
+        Some(rate) => format!("{rate:.*}/s", usize::from(rate < 100.0) + usize::from(rate < 10.0)),
+    }
 }
 
 fn picture(shares: impl Iterator<Item = f64>) -> String {
@@ -227,8 +221,8 @@ fn order(a: Option<f64>, b: Option<f64>) -> Ordering {
     b.unwrap_or(-1.0).total_cmp(&a.unwrap_or(-1.0))
 }
 
-fn workers(frame: &Frame, seen: &Seen, wish: &Wish, width: usize) -> Vec<Line<'static>> {
-    const COLUMNS: [Column; 10] = [
+fn workers(frame: &Frame, seen: &Seen, wish: &Wish) -> Table {
+    const COLUMNS: &[Column] = &[
         Column::number("#", 0),
         Column::text("does", 5, 0),
         Column::number("busy", 0),
@@ -271,13 +265,11 @@ fn workers(frame: &Frame, seen: &Seen, wish: &Wish, width: usize) -> Vec<Line<'s
             runs.map(place).unwrap_or_default().into(),
         ]
     };
-    let rows: Vec<_> = all.iter().map(row).filter(|row| wish.keeps(row)).collect();
-    let lines = table(&COLUMNS, &rows, wish.head(), width);
-    titled(Section::Workers, rows.len(), wish, lines, width)
+    (COLUMNS, all.iter().map(row).collect())
 }
 
-fn waits(frame: &Frame, seen: &Seen, wish: &Wish, width: usize) -> Vec<Line<'static>> {
-    const COLUMNS: [Column; 6] = [
+fn waits(frame: &Frame, seen: &Seen, wish: &Wish) -> Table {
+    const COLUMNS: &[Column] = &[
         Column::number("for", 0),
         Column::text("who", 0, 8),
         Column::text("waits for", 4, 16),
@@ -315,16 +307,11 @@ fn waits(frame: &Frame, seen: &Seen, wish: &Wish, width: usize) -> Vec<Line<'sta
             place(&wait.work).into(),
         ]
     });
-    let rows: Vec<_> = rows.filter(|row| wish.keeps(row)).collect();
-    if rows.is_empty() {
-        return Vec::new();
-    }
-    let lines = table(&COLUMNS, &rows, wish.head(), width);
-    titled(Section::Waits, rows.len(), wish, lines, width)
+    (COLUMNS, rows.collect())
 }
 
-fn locks(frame: &Frame, seen: &Seen, wish: &Wish, width: usize) -> Vec<Line<'static>> {
-    const COLUMNS: [Column; 5] = [
+fn locks(frame: &Frame, seen: &Seen, wish: &Wish) -> Table {
+    const COLUMNS: &[Column] = &[
         Column::number("waiters", 0),
         Column::text("what", 0, 16),
         Column::number("longest", 3),
@@ -349,16 +336,11 @@ fn locks(frame: &Frame, seen: &Seen, wish: &Wish, width: usize) -> Vec<Line<'sta
             if several { runtime.number.to_string() } else { String::new() }.into(),
         ]
     });
-    let rows: Vec<_> = rows.filter(|row| wish.keeps(row)).collect();
-    if rows.is_empty() {
-        return Vec::new();
-    }
-    let lines = table(&COLUMNS, &rows, wish.head(), width);
-    titled(Section::Locks, rows.len(), wish, lines, width)
+    (COLUMNS, rows.collect())
 }
 
-fn queues(frame: &Frame, seen: &Seen, wish: &Wish, width: usize) -> Vec<Line<'static>> {
-    const COLUMNS: [Column; 7] = [
+fn queues(all: &[Queue], seen: &Seen, wish: &Wish) -> Table {
+    const COLUMNS: &[Column] = &[
         Column::text("queue", 0, 8),
         Column::number("depth", 0),
         Column::number("of", 5),
@@ -367,9 +349,6 @@ fn queues(frame: &Frame, seen: &Seen, wish: &Wish, width: usize) -> Vec<Line<'st
         Column::text("workers", 6, 0),
         Column::number("dropped", 7),
     ];
-    let Some(all) = &frame.queues else {
-        return vec![Line::raw(cut("queues: their list is locked", width))];
-    };
     let mut all: Vec<&Queue> = all.iter().collect();
     match wish.sort(Section::Queues) {
         "name" => all.sort_by_key(|queue| &queue.name),
@@ -396,12 +375,7 @@ fn queues(frame: &Frame, seen: &Seen, wish: &Wish, width: usize) -> Vec<Line<'st
             .into(),
         ]
     });
-    let rows: Vec<_> = rows.filter(|row| wish.keeps(row)).collect();
-    if rows.is_empty() {
-        return Vec::new();
-    }
-    let lines = table(&COLUMNS, &rows, wish.head(), width);
-    titled(Section::Queues, rows.len(), wish, lines, width)
+    (COLUMNS, rows.collect())
 }
 
 /// Deadlocks, and whether anything can go on.
@@ -417,8 +391,8 @@ fn report(seen: &Seen, wish: &Wish, width: usize) -> Vec<Line<'static>> {
     if lines.is_empty() {
         return lines;
     }
-    let title = Span::styled(cut("report", width), wish.head().bold());
-    lines.insert(0, Line::from(title));
+    let title = wish.paint(Color::DarkGray).bold();
+    lines.insert(0, Line::styled(cut("report", width), title));
     lines
 }
 
@@ -433,29 +407,5 @@ pub(super) fn text(seen: &Seen, width: usize) -> String {
             lines.extend(section);
         }
     }
-    plain(&lines, width)
-}
-
-/// Lines without colours, as a terminal shows them.
-pub(super) fn plain(lines: &[Line<'_>], width: usize) -> String {
-    let row = |line: &Line<'_>| {
-        let area = Rect::new(0, 0, width as u16, 1);
-        let mut buffer = Buffer::empty(area);
-        buffer.set_line(0, 0, line, width as u16);
-        let text: String = visible(&buffer, 0);
-        text.trim_end().to_owned()
-    };
-    lines.iter().map(row).collect::<Vec<_>>().join("\n")
-}
-
-/// A row of a buffer. Behind a wide letter lies a cell that is not shown.
-pub(super) fn visible(buffer: &Buffer, y: u16) -> String {
-    let mut out = String::new();
-    let mut x = buffer.area.left();
-    while x < buffer.area.right() {
-        let symbol = buffer[(x, y)].symbol();
-        out.push_str(symbol);
-        x += super::table::width(symbol).max(1) as u16;
-    }
-    out
+    lines.iter().map(|line| line.to_string().trim_end().to_owned()).collect::<Vec<_>>().join("\n")
 }

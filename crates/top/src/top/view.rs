@@ -4,22 +4,23 @@ mod draw;
 mod keys;
 
 use super::connection::Connection;
+use super::error::{Error, input};
 use super::place::Place;
-use super::protocol::{Frame, Report, Trace};
+use super::protocol::{Frame, Report, Told, Trace};
 use super::seen::Seen;
-use crate::error::{Error, input};
-use crate::interrupt;
 use draw::draw;
 use keys::{Action, State};
 use ratatui::crossterm::event::{self, Event};
 use ratatui::{DefaultTerminal, try_init, try_restore};
-use sateen::channel::{Receiver, RecvTimeoutError, Sender, bounded};
-use sateen_lab::foreign::Foreign;
+use sateen_top::foreign::Foreign;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::flag;
 use std::fs;
 use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -51,8 +52,7 @@ pub(super) fn run(place: &Place, connection: Connection, every: Duration) -> Res
     if !is_possible() {
         return Err(input("there is no terminal to show the program on: `--once` prints one look"));
     }
-    let stop = Arc::new(AtomicBool::new(false));
-    interrupt::raise(&stop)?;
+    let stop = raised_by_signals().map_err(|e| input(format!("cannot handle signals: {e}")))?;
     let Ok(mut terminal) = try_init() else {
         // The first step may have succeeded.
         let _ = try_restore();
@@ -74,9 +74,20 @@ fn is_possible() -> bool {
     !dumb && io::stdin().is_terminal() && io::stdout().is_terminal()
 }
 
+/// A flag that signals raise. A second one ends the process: a thread that writes to a terminal
+/// which accepts nothing does not see the flag.
+fn raised_by_signals() -> io::Result<Arc<AtomicBool>> {
+    let raised = Arc::new(AtomicBool::new(false));
+    for signal in [SIGHUP, SIGINT, SIGTERM] {
+        flag::register_conditional_shutdown(signal, 128 + signal, Arc::clone(&raised))?;
+        flag::register(signal, Arc::clone(&raised))?;
+    }
+    Ok(raised)
+}
+
 struct View {
     place: Place,
-    sender: Sender<News>,
+    sender: SyncSender<News>,
     state: State,
     seen: Seen,
     /// When the last report was asked for.
@@ -92,7 +103,7 @@ fn start(name: &str, work: impl FnOnce() + Send + 'static) -> Result<(), Error> 
 
 impl View {
     fn new(place: Place) -> (Self, Receiver<News>) {
-        let (sender, news) = bounded(NEWS);
+        let (sender, news) = sync_channel(NEWS);
         let (state, seen) = (State::default(), Seen::default());
         (Self { place, sender, state, seen, reported: None, asking: false }, news)
     }
@@ -226,8 +237,8 @@ impl View {
             Err(reason) => return self.state.note = reason.to_string(),
         };
         if keep {
-            let text = |told: &super::protocol::Told| {
-                let lines: Vec<&str> = told.text.0.iter().map(Foreign::plain).collect();
+            let text = |told: &Told| {
+                let lines: Vec<&str> = told.text.iter().map(Foreign::plain).collect();
                 format!("runtime {}\n{}\n", told.number, lines.join("\n"))
             };
             let text: String = report.runtimes.iter().map(text).collect();

@@ -1,7 +1,7 @@
 //! What is known of the program, over time.
 
 use super::protocol::{Frame, Queue, Report, Runtime, Worker};
-use sateen_lab::foreign::Foreign;
+use sateen_top::foreign::Foreign;
 use std::collections::{HashMap, VecDeque};
 
 /// How many looks back a share of time, or a rate, is taken.

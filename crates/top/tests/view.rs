@@ -1,17 +1,16 @@
-//! The view of `sateen top` on a pseudo-terminal: it shows, takes keys, and ends cleanly, also if
+//! The view of `sateen-top` on a pseudo-terminal: it shows, takes keys, and ends cleanly, also if
 //! the program or the terminal is gone.
 #![cfg(target_os = "linux")]
 
 mod common;
-#[path = "common/fake.rs"]
-mod fake;
 #[path = "common/pty.rs"]
 mod pty;
 #[path = "common/svg.rs"]
 mod svg;
 
-use fake::{Folder, frame};
+use common::{Folder, frame};
 use pty::{OnTerminal, ended};
+use rustix::process::{Pid, Signal, kill_process};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -32,7 +31,7 @@ fn show(
     command.env("TERM", "xterm-256color").envs(variables.iter().copied());
     // Files are written there.
     command.current_dir(folder.path());
-    OnTerminal::start_command(command, Stdio::piped(), size)
+    OnTerminal::start(command, Stdio::piped(), size)
 }
 
 #[test]
@@ -134,7 +133,7 @@ fn a_program_that_ends_ends_the_view_with_a_line() {
     let mut child = view.child_at_end();
     assert_eq!(ended(&mut child).code(), Some(5));
     let errors = std::io::read_to_string(child.stderr.take().expect("a pipe")).expect("UTF-8");
-    assert_eq!(errors, "sateen: dies (1) has ended\n");
+    assert_eq!(errors, "sateen-top: dies (1) has ended\n");
 }
 
 #[test]
@@ -147,6 +146,19 @@ fn it_ends_when_its_terminal_vanishes() {
     let status = ended(&mut child);
     let errors = std::io::read_to_string(child.stderr.take().expect("a pipe")).expect("UTF-8");
     assert!(status.success() && errors.is_empty(), "{status}: {errors}");
+}
+
+#[test]
+fn signals_end_it_like_q() {
+    for signal in [Signal::HUP, Signal::INT, Signal::TERM] {
+        let folder = Folder::new();
+        folder.serve_frame("fake-77", frame("x"));
+        let view = show(&folder, &["fake", "--every", "0.02"], &[], SIZE);
+        view.until(&["fake (77)"]);
+        kill_process(Pid::from_child(&view.child), signal).expect("it runs");
+        let (status, text) = view.end();
+        assert!(status.success() && text.is_empty(), "{signal:?}: {status}: {text}");
+    }
 }
 
 #[test]
@@ -195,7 +207,7 @@ fn drawn(program: &Path) -> String {
         |svg: &String| ["baker", "deadlock: ", "last held by"].iter().all(|it| svg.contains(it));
     let picture = || {
         thread::sleep(Duration::from_millis(50));
-        svg::svg(view.screen.lock().expect("not poisoned").screen(), "top")
+        svg::svg(view.screen.lock().expect("not poisoned").screen(), "top", "sateen-top")
     };
     let svg = (0..100).map(|_| picture()).find(is_whole).expect("a screen with all of it");
     view.press("q");

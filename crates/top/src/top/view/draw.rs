@@ -8,7 +8,7 @@ use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Text};
-use sateen_lab::foreign::visible;
+use sateen_top::foreign::visible;
 
 /// Lines of a section that are shown in any case: its title, its heads, a row.
 const LEAST: usize = 3;
@@ -113,8 +113,7 @@ fn foot(state: &State, width: usize) -> Line<'static> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::protocol::{Answer, parse};
-    use super::super::super::sheet::visible;
+    use super::super::super::protocol::parse;
     use super::*;
     use ratatui::Terminal;
     use ratatui::backend::TestBackend;
@@ -128,16 +127,13 @@ mod tests {
         "queues":[{"number":2,"name":"oven","depth":1,"capacity":0,"sent":null,"handled":1,
         "dropped":0,"workers":1,"busy":0,"closed":true}]}}"#;
 
-    fn screen(state: &mut State, width: u16, height: u16) -> Vec<String> {
+    fn screen(state: &mut State, width: u16, height: u16) -> String {
         let mut seen = Seen::default();
-        match parse(FRAME.as_bytes()) {
-            Ok(Answer::Frame(frame)) => seen.add(*frame),
-            other => panic!("{other:?}"),
-        }
+        let answer = parse(FRAME.as_bytes()).expect("of the protocol");
+        seen.add(answer.frame.expect("a frame"));
         let mut terminal = Terminal::new(TestBackend::new(width, height)).expect("a backend");
         terminal.draw(|frame| draw(frame, &seen, state)).expect("drawn");
-        let buffer = terminal.backend().buffer();
-        (0..height).map(|y| visible(buffer, y).trim_end().to_owned()).collect()
+        terminal.backend().to_string()
     }
 
     #[test]
@@ -154,7 +150,7 @@ mod tests {
                 }
             }
         }
-        let wide = screen(&mut State::default(), 120, 20).join("\n");
+        let wide = screen(&mut State::default(), 120, 20);
         for part in [
             "bakery (7)",
             "not known, a worker was stopped",
@@ -167,15 +163,15 @@ mod tests {
         ] {
             assert!(wide.contains(part), "no `{part}`: {wide}");
         }
-        let narrow = screen(&mut State::default(), 20, 40).join("\n");
+        let narrow = screen(&mut State::default(), 20, 40);
         assert!(narrow.contains("workers: 1") && narrow.contains("task 9"), "{narrow}");
     }
 
     #[test]
     fn a_section_alone_scrolls_to_its_end_and_no_further() {
         let mut state = State { only: Some(Section::Workers), top: 999, ..State::default() };
-        let lines = screen(&mut state, 80, 20);
+        let screen = screen(&mut state, 80, 20);
         assert_eq!(state.top, 0);
-        assert!(lines.iter().any(|line| line.contains("workers: 1")), "{lines:?}");
+        assert!(screen.contains("workers: 1"), "{screen}");
     }
 }

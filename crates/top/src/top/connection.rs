@@ -1,10 +1,9 @@
 //! A connection to a program: a line is asked, a line comes back.
 
+use super::error::{Error, input};
 use super::place::Place;
 use super::protocol::{Answer, Frame, Report, Trace, parse, request};
-use crate::error::{Error, input};
-use sateen_base::os;
-use sateen_lab::foreign;
+use sateen_top::foreign;
 use std::io::{ErrorKind, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
@@ -31,7 +30,7 @@ impl Connection {
             0 => format!("`{}`", place.path.display()),
             pid => format!("{} ({pid})", place.name.plain()),
         };
-        let stream = os::connect_at_once(&place.path).map_err(|e| match e.kind() {
+        let stream = place.connect().map_err(|e| match e.kind() {
             ErrorKind::ConnectionRefused => {
                 input(format!("{who} is gone: nobody serves its socket any more"))
             }
@@ -83,58 +82,45 @@ impl Connection {
         }
     }
 
-    fn ask(&mut self, command: &str, file: Option<&str>) -> Result<(Answer, Vec<u8>), Error> {
+    /// Asks, and returns that part of the answer, and its line.
+    fn ask<T>(
+        &mut self,
+        command: &str,
+        file: Option<&str>,
+        part: fn(Answer) -> Option<T>,
+    ) -> Result<(T, Vec<u8>), Error> {
         let line = self.line(command, file)?;
-        match parse(&line) {
-            Ok(answer) => Ok((answer, line)),
-            Err(fault) => Err(self.lost(&fault.to_string())),
+        let answer = parse(&line).map_err(|fault| self.lost(&fault))?;
+        if let Some(text) = &answer.error {
+            return Err(self.lost(&format!("says: {}", text.plain())));
         }
+        let part = part(answer).ok_or_else(|| self.lost("answers what was not asked"))?;
+        Ok((part, line))
     }
 
     /// The first answer, as JSON that acts on no terminal.
     pub(super) fn hello_line(&mut self) -> Result<String, Error> {
-        match self.ask("hello", None)? {
-            (Answer::Hello, line) => Ok(foreign::json(&String::from_utf8_lossy(&line))),
-            (other, _) => Err(self.other(other)),
-        }
+        let (_, line) = self.ask("hello", None, |it| it.hello)?;
+        Ok(foreign::json(&String::from_utf8_lossy(&line)))
     }
 
     /// A look, likewise.
     pub(super) fn frame_line(&mut self) -> Result<String, Error> {
-        match self.ask("frame", None)? {
-            (Answer::Frame(_), line) => Ok(foreign::json(&String::from_utf8_lossy(&line))),
-            (other, _) => Err(self.other(other)),
-        }
+        let (_, line) = self.ask("frame", None, |it| it.frame)?;
+        Ok(foreign::json(&String::from_utf8_lossy(&line)))
     }
 
     pub(super) fn frame(&mut self) -> Result<Frame, Error> {
-        match self.ask("frame", None)?.0 {
-            Answer::Frame(frame) => Ok(*frame),
-            other => Err(self.other(other)),
-        }
+        self.ask("frame", None, |it| it.frame).map(|(frame, _)| frame)
     }
 
     pub(super) fn report(&mut self) -> Result<Report, Error> {
-        match self.ask("report", None)?.0 {
-            Answer::Report(report) => Ok(report),
-            other => Err(self.other(other)),
-        }
+        self.ask("report", None, |it| it.report).map(|(report, _)| report)
     }
 
     /// Starts a trace, or stops and saves it.
     pub(super) fn trace(&mut self, file: Option<&str>) -> Result<Trace, Error> {
         let command = if file.is_some() { "trace stop" } else { "trace start" };
-        match self.ask(command, file)?.0 {
-            Answer::Trace(trace) => Ok(trace),
-            other => Err(self.other(other)),
-        }
-    }
-
-    /// It answers something else than was asked.
-    fn other(&self, answer: Answer) -> Error {
-        match answer {
-            Answer::Error(text) => self.lost(&format!("says: {}", text.plain())),
-            _ => self.lost("answers what was not asked"),
-        }
+        self.ask(command, file, |it| it.trace).map(|(trace, _)| trace)
     }
 }

@@ -30,15 +30,15 @@ fn cell(screen: &Screen, row: u16, column: u16) -> Cell {
     Cell { symbol, front, back }
 }
 
-/// Draws the screen of the view that `scripts/pictures NAME` starts, without the help of a font:
+/// Draws the screen of `program`, which `scripts/pictures NAME` starts, without the help of a font:
 /// bars and dots are shapes, so that they meet.
-pub(crate) fn svg(screen: &Screen, name: &str) -> String {
+pub(crate) fn svg(screen: &Screen, name: &str, program: &str) -> String {
     let (height, width) = screen.size();
     let (w, h) = (f64::from(width) * CELL.0, f64::from(height) * CELL.1);
     let mut out = format!(
         "<!-- A screen of a real run, by `scripts/pictures {name}`. -->\n\
          <svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {w} {h}\" width=\"{w}\" \
-         height=\"{h}\" role=\"img\" aria-label=\"The view of sateen {name}\">\n\
+         height=\"{h}\" role=\"img\" aria-label=\"The view of {program}\">\n\
          <rect width=\"{w}\" height=\"{h}\" fill=\"#16181d\"/>\n\
          <g font-family=\"ui-monospace, Menlo, Consolas, 'DejaVu Sans Mono', monospace\" \
          font-size=\"13\">\n"

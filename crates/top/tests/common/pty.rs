@@ -1,7 +1,6 @@
-//! The program on a pseudo-terminal of its own, and what it shows there.
+//! A program on a pseudo-terminal of its own, and what it shows there.
 #![allow(dead_code)]
 
-use crate::common::sateen;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{Mode, OFlags, open};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
@@ -17,9 +16,6 @@ use std::time::{Duration, Instant};
 /// More than enough on a busy machine.
 const SCREEN_TIMEOUT: Duration = Duration::from_secs(60);
 
-pub(crate) const ROWS: u16 = 30;
-pub(crate) const COLUMNS: u16 = 100;
-
 /// The program on a terminal of its own.
 pub(crate) struct OnTerminal {
     pub(crate) child: Child,
@@ -34,21 +30,7 @@ pub(crate) struct OnTerminal {
 }
 
 impl OnTerminal {
-    pub(crate) fn start(args: &[&str], errors: Stdio) -> Self {
-        Self::start_as("xterm-256color", args, errors)
-    }
-
-    pub(crate) fn start_as(kind: &str, args: &[&str], errors: Stdio) -> Self {
-        let mut command = sateen(args);
-        command.env("TERM", kind);
-        Self::start_command(command, errors, (ROWS, COLUMNS))
-    }
-
-    pub(crate) fn start_command(
-        mut command: Command,
-        errors: Stdio,
-        (rows, columns): (u16, u16),
-    ) -> Self {
+    pub(crate) fn start(mut command: Command, errors: Stdio, (rows, columns): (u16, u16)) -> Self {
         let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC)
             .expect("a pseudo-terminal");
         grantpt(&master).expect("granted");

@@ -1,8 +1,7 @@
-//! Programs that `sateen top` looks at, and that are none: a folder with sockets, whose answers are
-//! given.
+//! Programs that `sateen-top` looks at, and that are none: a folder with sockets, whose answers are
+//! given. Each test binary uses a part of it.
 #![allow(dead_code)]
 
-use crate::common::sateen;
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::fs::DirBuilderExt;
@@ -30,10 +29,10 @@ impl Folder {
         self.0.path().join("sateen").join(format!("{name}.sock"))
     }
 
-    /// `sateen top` with `args`, for this user.
+    /// `sateen-top` with `args`, for this user.
     pub(crate) fn top(&self, args: &[&str]) -> Command {
-        let mut command = sateen(&[&["top"], args].concat());
-        command.env("XDG_RUNTIME_DIR", self.0.path()).env_remove("NO_COLOR");
+        let mut command = Command::new(env!("CARGO_BIN_EXE_sateen-top"));
+        command.args(args).env("XDG_RUNTIME_DIR", self.0.path()).env_remove("NO_COLOR");
         command
     }
 
@@ -86,6 +85,31 @@ impl Folder {
             Some(format!("{answer}\n").into_bytes())
         });
     }
+}
+
+pub(crate) fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).expect("UTF-8")
+}
+
+/// Requires this exit status and one line on standard error that contains `named`.
+#[track_caller]
+pub(crate) fn assert_ended(done: &Output, status: i32, named: &str) {
+    let errors = text(&done.stderr);
+    assert_eq!(done.status.code(), Some(status), "{errors}");
+    assert_eq!(errors.lines().count(), 1, "not one line: {errors}");
+    assert!(errors.contains(named), "`{named}` is not named: {errors}");
+}
+
+/// It refuses what the user asks for.
+#[track_caller]
+pub(crate) fn assert_refused(done: &Output, named: &str) {
+    assert_ended(done, 2, named);
+}
+
+/// The program that is looked at has ended, or makes no sense.
+#[track_caller]
+pub(crate) fn assert_lost(done: &Output, named: &str) {
+    assert_ended(done, 5, named);
 }
 
 const REPORT: &str = r#"{"version":1,"report":{"runtimes":[{"number":1,

@@ -1,66 +1,26 @@
 //! The lines of the protocol, as `docs/inspect.md` describes them.
 
-use sateen_lab::foreign::Foreign;
-use serde::Deserialize;
-use std::fmt;
+use sateen_top::foreign::Foreign;
+use serde::de::IgnoredAny;
+use serde::{Deserialize, Deserializer};
 
 /// The version that is spoken here.
 const VERSION: u64 = 1;
-/// Foreign of several lines.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Lines(pub(super) Vec<Foreign>);
-
-impl<'de> Deserialize<'de> for Lines {
-    fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        String::deserialize(from).map(|text| Self(text.lines().map(Foreign::from).collect()))
-    }
-}
 
 /// What is asked, as a line.
 pub(super) fn request(command: &str, file: Option<&str>) -> String {
-    let request = match file {
-        Some(file) => serde_json::json!({"version": VERSION, "command": command, "file": file}),
-        None => serde_json::json!({"version": VERSION, "command": command}),
-    };
+    let request = serde_json::json!({"version": VERSION, "command": command, "file": file});
     format!("{request}\n")
 }
 
-/// What comes back.
-#[derive(Debug)]
-pub(super) enum Answer {
-    Hello,
-    Frame(Box<Frame>),
-    Report(Report),
-    Trace(Trace),
-    Error(Foreign),
-}
-
-/// What is wrong with a line, as the end of a sentence whose subject is the program.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) enum Fault {
-    Empty,
-    Other(Foreign),
-    Newer(u64),
-    Older(u64),
-}
-
-impl fmt::Display for Fault {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Empty => f.write_str("answers with an empty line"),
-            Self::Other(start) => {
-                write!(f, "answers with a line that is none of the protocol's: `{}`", start.plain())
-            }
-            Self::Newer(version) => write!(
-                f,
-                "speaks version {version} of the protocol, and this `sateen` speaks {VERSION}: \
-                 use a newer `sateen`"
-            ),
-            Self::Older(version) => {
-                write!(f, "speaks version {version} of the protocol, which is none")
-            }
-        }
-    }
+/// What comes back: one of these is there.
+#[derive(Debug, Deserialize)]
+pub(super) struct Answer {
+    pub(super) hello: Option<IgnoredAny>,
+    pub(super) frame: Option<Frame>,
+    pub(super) report: Option<Report>,
+    pub(super) trace: Option<Trace>,
+    pub(super) error: Option<Foreign>,
 }
 
 #[derive(Deserialize)]
@@ -68,52 +28,30 @@ struct Versioned {
     version: u64,
 }
 
-/// A line: one of these is there.
-#[derive(Deserialize)]
-struct Line {
-    hello: Option<Program>,
-    frame: Option<Box<Frame>>,
-    report: Option<Report>,
-    trace: Option<Trace>,
-    error: Option<Foreign>,
-}
-
 /// Reads a line.
 ///
 /// # Errors
-/// The line is empty, not the protocol's, or of another version.
-pub(super) fn parse(line: &[u8]) -> Result<Answer, Fault> {
-    if line.iter().all(u8::is_ascii_whitespace) {
-        return Err(Fault::Empty);
+/// The line is empty, not the protocol's, or of another version: the end of a sentence whose
+/// subject is the program.
+pub(super) fn parse(line: &[u8]) -> Result<Answer, String> {
+    if line.trim_ascii().is_empty() {
+        return Err("answers with an empty line".to_owned());
     }
-    let foreign = || {
+    let foreign = |_| {
         let start: String = String::from_utf8_lossy(line).chars().take(40).collect();
-        Fault::Other(start.into())
+        let start = Foreign::from(start);
+        format!("answers with a line that is none of the protocol's: `{}`", start.plain())
     };
-    let Versioned { version } = serde_json::from_slice(line).map_err(|_| foreign())?;
-    if version > VERSION {
-        return Err(Fault::Newer(version));
+    match serde_json::from_slice(line).map_err(&foreign)? {
+        Versioned { version: VERSION } => serde_json::from_slice(line).map_err(foreign),
+        Versioned { version } if version > VERSION => Err(format!(
+            "speaks version {version} of the protocol, and this `sateen-top` speaks {VERSION}: \
+             use a newer one"
+        )),
+        Versioned { version } => {
+            Err(format!("speaks version {version} of the protocol, which is none"))
+        }
     }
-    if version < VERSION {
-        return Err(Fault::Older(version));
-    }
-    let line: Line = serde_json::from_slice(line).map_err(|_| foreign())?;
-    let answer = match line {
-        Line { error: Some(text), .. } => Answer::Error(text),
-        Line { frame: Some(frame), .. } => Answer::Frame(frame),
-        Line { report: Some(report), .. } => Answer::Report(report),
-        Line { trace: Some(trace), .. } => Answer::Trace(trace),
-        Line { hello: Some(_), .. } => Answer::Hello,
-        _ => return Err(foreign()),
-    };
-    Ok(answer)
-}
-
-#[derive(Debug, Deserialize)]
-#[allow(dead_code)]
-struct Program {
-    program: Foreign,
-    pid: u32,
 }
 
 /// A look at a program.
@@ -212,10 +150,15 @@ pub(super) struct Report {
 #[derive(Clone, Debug, Default, Deserialize)]
 pub(super) struct Told {
     pub(super) number: u64,
-    pub(super) text: Lines,
+    #[serde(deserialize_with = "lines")]
+    pub(super) text: Vec<Foreign>,
     pub(super) deadlocks: Vec<Foreign>,
     pub(super) blocked: Option<Foreign>,
     pub(super) held: Vec<Held>,
+}
+
+fn lines<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Foreign>, D::Error> {
+    String::deserialize(from).map(|text| text.lines().map(Foreign::from).collect())
 }
 
 #[derive(Clone, Debug, Default, Deserialize)]

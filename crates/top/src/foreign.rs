@@ -26,19 +26,19 @@ pub const LETTERS: usize = 400;
 /// It does not display, and what it holds cannot be reached without care:
 ///
 /// ```compile_fail,E0277
-/// let text = sateen_lab::foreign::Foreign::from("\u{1b}[2J");
+/// let text = sateen_top::foreign::Foreign::from("\u{1b}[2J");
 /// println!("{text}");
 /// ```
 /// ```compile_fail,E0616
-/// let text = sateen_lab::foreign::Foreign::from("\u{1b}[2J");
+/// let text = sateen_top::foreign::Foreign::from("\u{1b}[2J");
 /// println!("{}", text.raw);
 /// ```
 /// ```compile_fail,E0277
-/// let text = sateen_lab::foreign::Foreign::from("\u{1b}[2J");
+/// let text = sateen_top::foreign::Foreign::from("\u{1b}[2J");
 /// let displayed: &str = text.as_ref();
 /// ```
 /// ```
-/// let text = sateen_lab::foreign::Foreign::from("\u{1b}[2J");
+/// let text = sateen_top::foreign::Foreign::from("\u{1b}[2J");
 /// assert_eq!(text.plain(), r"\u{1b}[2J");
 /// ```
 #[derive(Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]

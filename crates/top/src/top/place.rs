@@ -1,11 +1,13 @@
 //! Which programs there are to look at.
 
-use crate::error::{Error, input};
-use sateen_base::os;
-use sateen_lab::foreign::Foreign;
+use super::error::{Error, input};
+use rustix::net::{AddressFamily, SocketAddrUnix, SocketType, connect, socket};
+use rustix::process::geteuid;
+use sateen_top::foreign::Foreign;
 use std::fs;
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 
 /// The socket of a program.
@@ -21,7 +23,7 @@ pub(super) struct Place {
 pub(super) fn folder() -> PathBuf {
     match std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from) {
         Some(run) if run.is_absolute() => run.join("sateen"),
-        _ => std::env::temp_dir().join(format!("sateen-{}", os::user_id())),
+        _ => std::env::temp_dir().join(format!("sateen-{}", geteuid().as_raw())),
     }
 }
 
@@ -33,7 +35,7 @@ pub(super) fn all() -> Result<Vec<Place>, Error> {
     let folder = folder();
     let Ok(found) = fs::symlink_metadata(&folder) else { return Ok(Vec::new()) };
     let shown = folder.display();
-    if found.uid() != os::user_id() {
+    if found.uid() != geteuid().as_raw() {
         return Err(input(format!("`{shown}` belongs to user {}, not to you", found.uid())));
     }
     let entries = fs::read_dir(&folder).map_err(|e| input(format!("`{shown}`: {e}")))?;
@@ -68,10 +70,10 @@ pub(super) fn find(program: &str) -> Result<Place, Error> {
     match meant[..] {
         [one] => Ok(one.clone()),
         [] => Err(input(format!(
-            "no program `{program}` can be looked at; `sateen top` lists those that can"
+            "no program `{program}` can be looked at; `sateen-top` lists those that can"
         ))),
         _ => {
-            let each = meant.iter().map(|place| format!("`sateen top {}`", place.pid));
+            let each = meant.iter().map(|place| format!("`sateen-top {}`", place.pid));
             let count = meant.len();
             let each = each.collect::<Vec<_>>().join(" or ");
             Err(input(format!("{count} programs have the name `{program}`: {each}")))
@@ -89,10 +91,19 @@ impl Place {
 
     fn is_served(&self) -> bool {
         // One that is stopped may have no room for one more.
-        match os::connect_at_once(&self.path) {
+        match self.connect() {
             Ok(_) => true,
             Err(error) => error.kind() == ErrorKind::WouldBlock,
         }
+    }
+
+    /// Connects without waiting: the standard library's `connect` waits for a program that is
+    /// stopped and has no room for one more.
+    pub(super) fn connect(&self) -> io::Result<UnixStream> {
+        let stream = UnixStream::from(socket(AddressFamily::UNIX, SocketType::STREAM, None)?);
+        stream.set_nonblocking(true)?;
+        connect(&stream, &SocketAddrUnix::new(&self.path)?)?;
+        Ok(stream)
     }
 
     /// Refuses what is not a socket of this user's.
@@ -106,7 +117,7 @@ impl Place {
         if !found.file_type().is_socket() {
             return Err(input(format!("`{shown}` is no socket")));
         }
-        if found.uid() != os::user_id() {
+        if found.uid() != geteuid().as_raw() {
             return Err(input(format!("`{shown}` belongs to user {}, not to you", found.uid())));
         }
         Ok(())
