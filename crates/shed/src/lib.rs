@@ -20,7 +20,7 @@
 //! States and proofs are in the crate's `README.md`.
 //!
 //! # Layers
-//! A module uses only modules that stand before it in this table (`tests/layers.rs`).
+//! A module uses only modules that stand before it in this table (`crates/rules` checks it).
 //!
 //! | Layer | Modules |
 //! |---|---|

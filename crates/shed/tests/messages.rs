@@ -1,6 +1,6 @@
 //! Each mistake of a user's has its message.
 //!
-//! `crates/sateen/tests/source_rules` checks that each text of the source is in this file. Aborts
+//! `crates/rules` checks that each text of the source is in this file. Aborts
 //! are in `docs/aborts.md`.
 #![cfg(not(loom))]
 

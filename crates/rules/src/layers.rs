@@ -4,14 +4,15 @@
 //! requires a layer for each new crate. The checker is a function from the JSON of `cargo metadata`
 //! to a list of complaints, so that a test can show that it complains.
 
+use super::{read, root};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use std::path::Path;
 use std::process::Command;
 
 /// Every crate of the workspace and its layer, planned ones included. `ARCHITECTURE.md` has the
 /// same table, with what lives where.
-const LAYERS: [(&str, u32); 12] = [
+const LAYERS: [(&str, u32); 13] = [
+    ("sateen-rules", 0),
     ("sateen-base", 0),
     ("sateen-top", 0),
     ("sateen-sync", 1),
@@ -93,9 +94,7 @@ fn every_crate_uses_lower_layers_only() {
 
 #[test]
 fn the_architecture_page_has_the_same_layers() {
-    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../ARCHITECTURE.md");
-    let text = std::fs::read_to_string(&page)
-        .unwrap_or_else(|error| panic!("{}: {error}", page.display()));
+    let text = read(&root().join("ARCHITECTURE.md"));
     for (crate_name, layer) in LAYERS {
         let row = format!("| {layer} | `{crate_name}` |");
         assert!(text.contains(&row), "ARCHITECTURE.md has no row that begins `{row}`");
@@ -104,13 +103,13 @@ fn the_architecture_page_has_the_same_layers() {
 
 #[test]
 fn every_crate_says_its_layer() {
-    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let crates = root().join("crates");
     for (crate_name, layer) in LAYERS {
         let folder = crates.join(crate_name.trim_start_matches("sateen-")).join("src");
         let entry =
             [folder.join("lib.rs"), folder.join("main.rs")].into_iter().find(|f| f.exists());
         let Some(entry) = entry else { continue }; // A planned crate.
-        let text = std::fs::read_to_string(&entry).expect("the crate's first file can be read");
+        let text = read(&entry);
         let opening: Vec<&str> = text.lines().take_while(|line| line.starts_with("//!")).collect();
         let said = opening.join(" ").to_lowercase().contains(&format!("layer {layer}"));
         assert!(said, "{} does not open with its layer, {layer}", entry.display());

@@ -66,20 +66,17 @@ fn anchor(heading: &str) -> String {
 
 #[test]
 fn broken_links_are_found() {
-    let folder = tempfile::tempdir().expect("a folder for the test");
-    std::fs::write(folder.path().join("other.md"), "# A `join`, seen twice\n").expect("written");
-    let page = folder.path().join("page.md");
-    let text = "# Here\n\
-        [fine](other.md) [fine](other.md#a-join-seen-twice) [fine](#here) ![fine](other.md)\n\
+    let page = super::root().join("README.md");
+    let text = "# A `join`, seen twice\n\
+        [fine](ARCHITECTURE.md) [fine](CHANGELOG.md#unreleased) [fine](#a-join-seen-twice)\n\
         [far](https://example.invalid/x) [item](crate::join)\n\
         `[code](is-no-link.md)`\n\n\
-        [gone](gone.md) [moved](other.md#b) [lost](#there) ![picture](gone.svg)\n";
+        [gone](gone.md) [moved](CHANGELOG.md#b) [lost](#there) ![picture](gone.svg)\n";
     let expected = [
         "gone.md (no such file)",
-        "other.md#b (no such heading)",
+        "CHANGELOG.md#b (no such heading)",
         "#there (no such heading)",
         "gone.svg (no such file)",
     ];
-    std::fs::write(&page, text).expect("written");
     assert_eq!(broken(&page, text), expected);
 }

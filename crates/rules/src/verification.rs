@@ -1,6 +1,6 @@
 //! Checks the tables in `docs/verification.md`: what checks each concurrent protocol.
 
-use super::{crates, files, read, root, shown, tokens};
+use super::{crates, files, products, read, root, shown, tokens};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -135,7 +135,7 @@ fn what_threads_share_has_a_row() {
         .flat_map(|row| names(&row.cells[1]).map(|name| row.folder.join("src").join(name)))
         .collect();
     let mut found = Vec::new();
-    for folder in crates() {
+    for folder in products() {
         if LEFT_OUT.contains(&shown(&folder).as_str()) {
             continue;
         }

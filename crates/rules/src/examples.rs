@@ -1,14 +1,10 @@
-//! What readers see of a source file: its examples name the crate that users depend on, and its
-//! lines fit a window.
+//! Examples name the crate that users depend on.
 
 use super::{files, none, read, root, shown};
 
 /// The crates that the facade re-exports.
 const RE_EXPORTED: [&str; 8] =
     ["sync", "pool", "queue", "deque", "shed", "runtime", "flow", "iter"];
-
-/// Longest line, in characters.
-const WIDEST: usize = 100;
 
 /// The text of a line of a doc comment, without its marker.
 fn doc_text(line: &str) -> Option<&str> {
@@ -45,12 +41,6 @@ fn names_own_crate(line: &str) -> bool {
     })
 }
 
-/// Lines of `source` with more than [`WIDEST`] characters.
-fn wide_lines(source: &str) -> Vec<usize> {
-    let numbered = (1..).zip(source.lines());
-    numbered.filter(|(_, line)| line.chars().count() > WIDEST).map(|(number, _)| number).collect()
-}
-
 #[test]
 fn examples_name_the_facade() {
     let mut found = Vec::new();
@@ -77,20 +67,4 @@ fn an_example_with_another_name_is_found() {
     let found = own_names(source.lines().map(doc_text));
     assert_eq!(found, [(2, "use sateen_queue::mpmc;")]);
     assert!(!names_own_crate("let my_sateen_queue::x = sateen_queue;"));
-}
-
-#[test]
-fn lines_fit_a_window() {
-    let mut found = Vec::new();
-    for file in files(&root(), "rs") {
-        let lines = wide_lines(&read(&file));
-        found.extend(lines.iter().map(|line| format!("{}:{line}", shown(&file))));
-    }
-    none("more than 100 columns", &found);
-}
-
-#[test]
-fn a_wide_line_is_found() {
-    let (fits, wide) = ("ä".repeat(100), "ä".repeat(101));
-    assert_eq!(wide_lines(&format!("{fits}\n{wide}\n{fits}")), [2]);
 }

@@ -1,13 +1,12 @@
-//! Each module of the crate uses only modules that stand before it in the table of `lib.rs`.
-#![cfg(not(any(loom, miri)))]
+//! Each module of the shed uses only modules that stand before it in the table of its `lib.rs`.
 
+use super::{files, read, root};
 use std::collections::BTreeMap;
-use std::fs::{read_dir, read_to_string};
 
 #[test]
 fn modules_use_what_stands_before_them() {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src");
-    let lib = read_to_string(format!("{folder}/lib.rs")).expect("readable");
+    let folder = root().join("crates/shed/src");
+    let lib = read(&folder.join("lib.rs"));
     let rows = lib.lines().filter(|line| line.starts_with("//! | "));
     let order: Vec<&str> = rows.flat_map(|row| row.split('`').skip(1).step_by(2)).collect();
     let place = |module: &str| order.iter().position(|name| *name == module);
@@ -20,16 +19,15 @@ fn modules_use_what_stands_before_them() {
         });
     }
 
-    let (mut files, mut uses) = (0, 0);
-    for file in read_dir(folder).expect("readable") {
-        let path = file.expect("readable").path();
+    let (mut modules, mut uses) = (0, 0);
+    for path in files(&folder, "rs") {
         let module = path.file_stem().and_then(|stem| stem.to_str()).expect("a name");
         if module == "lib" {
             continue;
         }
-        files += 1;
+        modules += 1;
         let own = place(module).unwrap_or_else(|| panic!("`{module}` is not in the table"));
-        let text = read_to_string(&path).expect("readable");
+        let text = read(&path);
         // Its tests may use all.
         let own_lines = text.lines().take_while(|line| *line != "mod tests {");
         for used in own_lines.filter_map(|line| line.trim().strip_prefix("use crate::")) {
@@ -45,5 +43,5 @@ fn modules_use_what_stands_before_them() {
             }
         }
     }
-    assert_eq!((files, uses > 100), (order.len(), true), "the table names what there is");
+    assert_eq!((modules, uses > 100), (order.len(), true), "the table names what there is");
 }

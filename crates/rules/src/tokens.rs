@@ -36,7 +36,9 @@ pub(crate) fn real_primitives(source: &str) -> Vec<(usize, String)> {
 /// Lines of `source` that switch a test off or stand for code not written yet.
 pub(crate) fn unfinished(source: &str) -> Vec<(usize, String)> {
     let mut found = Vec::new();
-    collect_unfinished(&trees(parse(source)), &mut found);
+    if mentions(source, &["ignore", "todo", "unimplemented"]) {
+        collect_unfinished(&trees(parse(source)), &mut found);
+    }
     for (number, line) in source.lines().enumerate() {
         let line = line.trim_start();
         let doc = line.strip_prefix("///").or_else(|| line.strip_prefix("//!"));
@@ -51,7 +53,9 @@ pub(crate) fn unfinished(source: &str) -> Vec<(usize, String)> {
 /// The names N of `canary!("N")` in `source`.
 pub(crate) fn canaries(source: &str) -> Vec<String> {
     let mut found = Vec::new();
-    collect_canaries(&trees(parse(source)), &mut found);
+    if mentions(source, &["canary"]) {
+        collect_canaries(&trees(parse(source)), &mut found);
+    }
     found
 }
 
@@ -61,6 +65,9 @@ pub(crate) fn shares(source: &str) -> bool {
         let kind = word.strip_prefix("Atomic").is_some_and(|rest| !rest.is_empty());
         kind || SHARED.contains(&word.as_str())
     };
+    if !mentions(source, &["Atomic"]) && !mentions(source, &SHARED) {
+        return false;
+    }
     let mut words = Vec::new();
     collect_words(&trees(parse(source)), &mut words);
     words.iter().any(shared)
@@ -68,7 +75,12 @@ pub(crate) fn shares(source: &str) -> bool {
 
 /// Whether the word `wanted` stands anywhere in `source`, outside comments and strings.
 pub(crate) fn has_word(source: &str, wanted: &str) -> bool {
-    words(&trees(parse(source))).iter().any(|word| word == wanted)
+    mentions(source, &[wanted]) && words(&trees(parse(source))).iter().any(|word| word == wanted)
+}
+
+/// Whether the text has one of the words, be it in a comment. If not, it need not be parsed.
+fn mentions(source: &str, words: &[&str]) -> bool {
+    words.iter().any(|word| source.contains(word))
 }
 
 pub(crate) fn parse(source: &str) -> TokenStream {
@@ -318,10 +330,8 @@ fn unfinished_parts_are_found() {
     assert_eq!(lines("#[test]\n#[ignore = \"slow\"]\nfn f() {}"), [2]);
     assert_eq!(lines("#[cfg_attr(windows, ignore)]\nfn f() {}"), [1]);
     assert_eq!(lines("/// ```ignore\n/// x\n/// ```\nfn f() {}"), [1]);
-    assert_eq!(
-        lines("#[cfg_attr(miri, ignore)] fn f() { let todo = \"todo!\"; ignore(todo) }"),
-        []
-    );
+    let fine = "#[cfg_attr(miri, ignore)] fn f() { let todo = \"todo!\"; ignore(todo) }";
+    assert!(lines(fine).is_empty());
 }
 
 #[test]

@@ -2,7 +2,7 @@
 //! the mistake, or with the reason why no test makes it.
 
 use super::texts::{How, errors, fixed, literals, said, shows};
-use super::{crates, files, none, read, shown};
+use super::{files, none, products, read, shown};
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -31,7 +31,7 @@ fn missing(
 #[test]
 fn each_text_is_in_its_table() {
     let mut found = Vec::new();
-    for folder in crates().iter().filter(|folder| !LEFT_OUT.contains(&shown(folder).as_str())) {
+    for folder in products().iter().filter(|folder| !LEFT_OUT.contains(&shown(folder).as_str())) {
         let table = folder.join("tests/messages.rs");
         let texts = if table.is_file() { literals(&read(&table)) } else { Vec::new() };
         // Models that begin near a stall are tests, too.

@@ -1,4 +1,7 @@
-//! Rules about the source that neither the compiler nor clippy knows.
+//! Rules about source and pages that neither the compiler nor clippy knows, as tests.
+//!
+//! Layer 0. They only read text, so this crate depends on no other crate of the workspace, and
+//! `cargo test -p sateen-rules` builds in seconds.
 //!
 //! Each rule is a function from text to complaints, shown to complain on made-up text, and a test
 //! that applies it to the whole workspace. The rules:
@@ -10,8 +13,10 @@
 //! * every canary in the source is on a list that CI runs, and the other way round;
 //! * no source file is longer than 600 lines;
 //! * every crate shows an example that is compiled or run;
-//! * examples name the crate that users depend on, and no line has more than 100 columns
-//!   (`examples.rs`);
+//! * examples name the crate that users depend on (`examples.rs`);
+//! * no line of a source file or a page has more than 100 columns (`width.rs`);
+//! * a crate uses lower layers only (`layers.rs`), and so does a module of the shed
+//!   (`shed_modules.rs`);
 //! * every public generic type says how it varies with its parameter (`generics.rs`);
 //! * links between the pages of this repository lead somewhere (`links.rs`);
 //! * each source file that threads share has a row in `docs/verification.md`, and everything that
@@ -21,16 +26,21 @@
 //! * every abort has a row in `docs/aborts.md`, with the reason why it stays (`aborts.rs`);
 //! * every dependency has a line in `docs/dependencies.md` (`dependencies.rs`).
 
+#![cfg(test)]
+
 mod aborts;
 mod dependencies;
 mod examples;
 mod generics;
+mod layers;
 mod links;
 mod messages;
+mod shed_modules;
 mod soundness;
 mod texts;
 mod tokens;
 mod verification;
+mod width;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -40,6 +50,9 @@ const LONGEST: usize = 600;
 /// But a trait is one block, and what the compiler says of a wrong argument is six lines longer for
 /// a method that a macro puts there.
 const LONG_TRAIT: &str = "crates/iter/src/iter/parallel_iterator.rs";
+
+/// Crates that exist for tests only.
+const FOR_TESTS: [&str; 1] = ["crates/rules"];
 
 /// Where real primitives are allowed: file or folder, the path used, and why.
 const EXCEPTIONS: [(&str, &str, &str); 8] = [
@@ -71,27 +84,41 @@ fn read(path: &Path) -> String {
 /// Files below `folder` that end in `.extension`, in order. None if it does not exist. Build
 /// folders and hidden ones are left out.
 fn files(folder: &Path, extension: &str) -> Vec<PathBuf> {
-    if !folder.exists() {
-        return Vec::new();
+    let mut found = Vec::new();
+    if folder.is_dir() {
+        for path in listed(folder) {
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            if path.is_dir() && !name.starts_with('.') && name != "target" {
+                found.extend(files(&path, extension));
+            } else if path.is_file() && path.extension().is_some_and(|e| e == extension) {
+                found.push(path);
+            }
+        }
     }
-    let hidden = |name: &str| name.starts_with('.') || name == "target";
-    walkdir::WalkDir::new(folder)
-        .sort_by_file_name()
-        .into_iter()
-        .filter_entry(|e| e.depth() == 0 || !hidden(&e.file_name().to_string_lossy()))
-        .map(|entry| entry.expect("the workspace can be read").into_path())
-        .filter(|path| path.extension().is_some_and(|e| e == extension))
-        .collect()
+    found
+}
+
+/// What lies in `folder`, in order.
+fn listed(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder);
+    let entries = entries.unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+    let mut paths: Vec<_> = entries.map(|entry| entry.expect("an entry").path()).collect();
+    paths.sort();
+    paths
 }
 
 /// The folders `crates/*`.
 fn crates() -> Vec<PathBuf> {
-    let crates = root().join("crates");
-    let listed = std::fs::read_dir(&crates).expect("crates/ can be read");
-    let mut found: Vec<PathBuf> = listed.map(|e| e.expect("an entry").path()).collect();
+    let mut found = listed(&root().join("crates"));
     found.retain(|path| path.join("Cargo.toml").is_file());
-    found.sort();
-    assert!(found.len() > 1, "{} has no crates", crates.display());
+    assert!(found.len() > 1, "{} has no crates", root().display());
+    found
+}
+
+/// The crates that users or the lab build: not those that exist for tests.
+fn products() -> Vec<PathBuf> {
+    let mut found = crates();
+    found.retain(|path| !FOR_TESTS.contains(&shown(path).as_str()));
     found
 }
 
@@ -103,7 +130,7 @@ fn none(what: &str, found: &[String]) {
 #[test]
 fn primitives_come_from_the_facade() {
     let mut found = Vec::new();
-    for library in crates().iter().filter(|path| path.join("src/lib.rs").is_file()) {
+    for library in products().iter().filter(|path| path.join("src/lib.rs").is_file()) {
         if library.ends_with("crates/top") {
             continue; // It is a program beside its library, and has no models.
         }
@@ -129,7 +156,7 @@ fn primitives_come_from_the_facade() {
 #[test]
 fn libraries_do_not_read_the_environment_themselves() {
     let mut found = Vec::new();
-    for library in crates().iter().map(|path| path.join("src/lib.rs")).filter(|it| it.is_file()) {
+    for library in products().iter().map(|path| path.join("src/lib.rs")).filter(|it| it.is_file()) {
         let lint = "#![cfg_attr(not(test), warn(clippy::disallowed_methods))]";
         if !read(&library).lines().any(|line| line == lint) {
             found.push(shown(&library));
@@ -205,7 +232,7 @@ fn no_source_file_is_too_long() {
 #[test]
 fn every_crate_shows_an_example() {
     let mut found = Vec::new();
-    for folder in crates() {
+    for folder in products() {
         let example = !files(&folder.join("examples"), "rs").is_empty();
         // A program without a library has tests that run it.
         let library = folder.join("src/lib.rs").is_file();

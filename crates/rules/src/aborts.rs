@@ -2,7 +2,7 @@
 
 use super::texts::{How, said};
 use super::verification::{names, rows};
-use super::{crates, files, none, read, root, shown};
+use super::{files, none, products, read, root, shown};
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -60,7 +60,7 @@ fn complaints(crate_name: &str, aborts: &Aborts, rows: &[Vec<String>]) -> Vec<St
 #[test]
 fn every_abort_has_its_row() {
     let (rows, mut found) = rows(&read(&root().join("docs/aborts.md")), &root(), &COLUMNS);
-    for folder in crates().iter().filter(|folder| shown(folder) != LEFT_OUT) {
+    for folder in products().iter().filter(|folder| shown(folder) != LEFT_OUT) {
         let (aborts, wrong) = in_source(folder);
         found.extend(wrong);
         let own = rows.iter().filter(|row| row.folder == *folder);
