@@ -33,8 +33,6 @@ mod abort;
 mod backoff;
 mod canary;
 pub mod fence;
-#[cfg(all(loom, feature = "rows"))]
-mod model;
 #[cfg(feature = "os")]
 pub mod os;
 // What this crate itself needs of them.
@@ -48,8 +46,6 @@ pub mod pause;
 mod prefetch;
 pub mod prim;
 mod rng;
-#[cfg(feature = "rows")]
-mod rows;
 mod spin;
 #[cfg_attr(not(feature = "std"), path = "no_thread_number.rs")]
 pub mod thread_number;
@@ -64,17 +60,11 @@ pub use abort::{AbortGuard, abort_with};
 pub use backoff::Backoff;
 #[doc(hidden)]
 pub use canary::is_planted;
-#[cfg(all(loom, feature = "rows"))]
-#[doc(hidden)]
-pub use model::model;
 pub use padded::CachePadded;
 #[cfg(feature = "std")]
 pub use panic_payload::PanicPayload;
 pub use prefetch::prefetch_write;
 pub use rng::XorShift;
-#[cfg(feature = "rows")]
-#[doc(hidden)]
-pub use rows::parameters;
 pub use spin::{RawSpinLock, SpinLock, SpinLockGuard, SpinWord};
 
 /// Declares a constructor that is `const` except in models: their objects are made at run time.

@@ -7,11 +7,8 @@
     feature = "os"
 ))]
 
-#[path = "common/child.rs"]
-mod child;
-
-use child::in_child;
 use sateen_base::os::Mapping;
+use sateen_testkit::in_child;
 
 /// Takes all that mappings are given, as a runtime does whose tasks all block.
 #[test]

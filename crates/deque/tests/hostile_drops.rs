@@ -2,11 +2,8 @@
 //! goes on.
 #![cfg(not(loom))]
 
-#[path = "../../base/tests/common/child.rs"]
-mod child;
-
-use child::in_child;
 use sateen_deque::{Injector, Worker};
+use sateen_testkit::in_child;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};

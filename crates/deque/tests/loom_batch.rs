@@ -4,8 +4,8 @@
 mod loom_common;
 use loom::thread;
 use loom_common::*;
-use sateen_base::model;
 use sateen_deque::{Asymmetric, Cached, Injector, Stage, Worker};
+use sateen_testkit::model;
 use std::sync::Arc;
 
 /// A thief takes half of four or five items while the owner takes from its end.

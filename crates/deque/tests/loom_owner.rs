@@ -3,8 +3,8 @@
 
 mod loom_common;
 use loom_common::*;
-use sateen_base::model;
 use sateen_deque::{Cached, Padded, Plain, Stage, Worker};
+use sateen_testkit::model;
 
 /// The owner takes both of two items while a thief tries to take both. This covers the handshake
 /// and the race for the last item.

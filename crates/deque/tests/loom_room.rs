@@ -3,8 +3,8 @@
 
 mod loom_common;
 use loom_common::*;
-use sateen_base::model;
 use sateen_deque::{Asymmetric, Cached, Plain, Stage, Steal, Worker};
+use sateen_testkit::model;
 
 /// The owner fills the ring while a thief empties it. A cell is reused only after the thief has
 /// marked it.

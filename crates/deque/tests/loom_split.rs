@@ -4,8 +4,8 @@
 
 mod loom_common;
 use loom_common::*;
-use sateen_base::model;
 use sateen_deque::{Asymmetric, Worker};
+use sateen_testkit::model;
 
 type Deque = Worker<Item, Asymmetric>;
 

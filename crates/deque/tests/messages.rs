@@ -4,7 +4,7 @@
 #![cfg(not(loom))]
 
 use sateen_deque::{Injector, Worker};
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use sateen_testkit::panic_of;
 
 /// Texts of the source that no row shows, and why.
 const NOT_SHOWN: &[(&str, &str)] =
@@ -12,12 +12,6 @@ const NOT_SHOWN: &[(&str, &str)] =
 
 /// What the user does, the text, and what gives it.
 type Row = (&'static str, &'static str, fn() -> String);
-
-fn panic_of<R>(f: impl FnOnce() -> R) -> String {
-    let caught = catch_unwind(AssertUnwindSafe(|| drop(f())));
-    let payload = caught.expect_err("a panic");
-    payload.downcast_ref::<&str>().expect("a text").to_string()
-}
 
 const TABLE: &[Row] = &[
     ("a batch of nothing", "a batch of at most 0 items", || {

@@ -6,7 +6,7 @@
 #![cfg(not(loom))]
 
 mod variance {
-    sateen_base::variance! {
+    sateen_testkit::variance! {
         invariant Worker<T> = sateen_deque::Worker<T>;
         invariant Stealer<T> = sateen_deque::Stealer<T>;
         invariant Injector<T> = sateen_deque::Injector<T>;
@@ -16,7 +16,7 @@ mod variance {
 
 #[cfg(not(doctest))]
 mod auto_traits {
-    sateen_base::auto_traits! {
+    sateen_testkit::auto_traits! {
         Worker<T>: Send if Send, Sync if never = sateen_deque::Worker<T>;
         Stealer<T>: Send if Send, Sync if Send = sateen_deque::Stealer<T>;
         Injector<T>: Send if Send, Sync if Send = sateen_deque::Injector<T>;

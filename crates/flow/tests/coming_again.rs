@@ -1,11 +1,11 @@
 //! Worker queues whose handlers ask to get an item again.
 #![cfg(not(loom))]
 
-use sateen_flow::{Retry, WorkerQueue};
+use sateen_flow::{Retry, Sender, WorkerQueue};
 use sateen_sync::Event;
-use std::sync::Arc;
-use std::thread;
-use std::time::{Duration, Instant};
+use sateen_testkit::until;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 #[test]
 fn items_that_come_again_do_so_until_they_are_done() {
@@ -49,7 +49,7 @@ fn an_item_comes_again_while_all_but_one_are_blocked() {
         });
         let queue = queue.unwrap();
         queue.send(0).unwrap();
-        thread::sleep(Duration::from_millis(1));
+        until(|| queue.stats().retried == 1);
         (10..12).for_each(|item| queue.send(item).unwrap());
         queue.close();
         assert_eq!((queue.stats().received, queue.stats().panicked), (3, 0));
@@ -58,9 +58,9 @@ fn an_item_comes_again_while_all_but_one_are_blocked() {
 
 #[test]
 fn new_items_do_not_keep_old_ones_from_coming_again() {
-    let again = Arc::new(Event::new());
+    let (again, sends) = (Arc::new(Event::new()), Arc::new(Mutex::new(None::<Sender<u64>>)));
     let queue = WorkerQueue::builder().workers(1).start({
-        let again = Arc::clone(&again);
+        let (again, sends) = (Arc::clone(&again), Arc::clone(&sends));
         move |_, item: &mut u64| match *item {
             0 => {
                 *item = 1;
@@ -71,19 +71,18 @@ fn new_items_do_not_keep_old_ones_from_coming_again() {
                 None
             }
             _ => {
-                thread::sleep(Duration::from_micros(10));
+                // A new item takes the place of each one that is done.
+                _ = sends.lock().unwrap().as_ref().map(|sends| sends.try_send(2));
                 None
             }
         }
     });
     let queue = queue.unwrap();
+    *sends.lock().unwrap() = Some(queue.sender());
     (10..1000).for_each(|item| queue.send(item).unwrap());
     queue.send(0).unwrap();
-    let start = Instant::now();
-    while !again.is_set() {
-        assert!(start.elapsed() < Duration::from_secs(20), "it never came");
-        queue.send(2).unwrap();
-    }
+    assert!(again.wait_timeout(Duration::from_secs(20)), "it never came");
+    *sends.lock().unwrap() = None;
     queue.abort();
 }
 
@@ -103,7 +102,7 @@ fn old_and_new_items_all_come_to_an_end() {
         for item in 0..1000 {
             sender.send(item * 7919).unwrap();
             if item % 50 == 0 {
-                thread::sleep(Duration::from_micros(200));
+                until(|| queue.stats().received == item + 1);
             }
         }
         assert!(queue.close_timeout(Duration::from_secs(20)).is_ok(), "{:?}", queue.stats());

@@ -1,16 +1,14 @@
 //! Large graphs, graphs whose tasks panic with any payload, and graphs whose results are leaked.
 #![cfg(not(loom))]
 
-mod watch;
-
 use sateen_base::unwind::discard;
 use sateen_flow::{Graph, GraphError, Map, RunOn, WaitError};
 use sateen_runtime::Runtime;
 use sateen_shed::{Outcome, Shed};
+use sateen_testkit::in_time;
 use std::panic::{panic_any, resume_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
-use watch::in_time;
 
 fn runtime() -> Runtime {
     Runtime::builder().workers(2).build().unwrap()

@@ -5,9 +5,9 @@
 use loom::cell::UnsafeCell;
 use loom::sync::Arc;
 use loom::thread;
-use sateen_base::model;
 use sateen_flow::attendance::{Calls, LiveWorkers};
 use sateen_sync::Event;
+use sateen_testkit::model;
 
 /// A worker ends each of its calls, and the closing thread looks twice meanwhile. The worker is
 /// never reported as hanging.

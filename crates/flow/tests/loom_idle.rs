@@ -3,10 +3,10 @@
 
 use loom::sync::Arc;
 use loom::thread;
-use sateen_base::model;
 use sateen_flow::idle::Idle;
 use sateen_flow::lane::Lane;
 use sateen_sync::WaitPoint;
+use sateen_testkit::model;
 
 /// A worker queue of one lane, with room for one item for each worker.
 struct Flow {

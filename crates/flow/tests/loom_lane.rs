@@ -3,11 +3,11 @@
 
 use loom::sync::Arc;
 use loom::thread::{self, JoinHandle};
-use sateen_base::model;
 use sateen_base::prim::AtomicBool;
 use sateen_base::prim::Ordering::{Acquire, Release};
 use sateen_flow::lane::Lane;
 use sateen_sync::WaitPoint;
+use sateen_testkit::model;
 
 /// A worker queue of one lane.
 struct Flow {

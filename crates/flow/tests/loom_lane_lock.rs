@@ -4,11 +4,11 @@
 use loom::cell::UnsafeCell;
 use loom::sync::Arc;
 use loom::thread;
-use sateen_base::model;
 use sateen_base::prim::Ordering::{Acquire, Relaxed, Release};
 use sateen_base::prim::searched::{AtomicBool, AtomicU32};
 use sateen_flow::lane_lock::LaneLock;
 use sateen_sync::WaitPoint;
+use sateen_testkit::model;
 
 struct Lane {
     items: AtomicU32,

@@ -3,9 +3,9 @@
 
 use loom::sync::Arc;
 use loom::thread;
-use sateen_base::model;
 use sateen_flow::gaps::Run;
 use sateen_flow::ledger::Ledger;
+use sateen_testkit::model;
 
 /// The numbers of a run.
 fn numbers(run: Run) -> Vec<u64> {

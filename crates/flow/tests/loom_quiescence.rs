@@ -4,10 +4,10 @@
 use loom::cell::UnsafeCell;
 use loom::sync::Arc;
 use loom::thread;
-use sateen_base::model;
 use sateen_base::prim::Ordering::Relaxed;
 use sateen_base::prim::searched::AtomicBool;
 use sateen_flow::quiescence::Quiescence;
+use sateen_testkit::model;
 
 /// What each worker did.
 struct Work([UnsafeCell<bool>; 2]);

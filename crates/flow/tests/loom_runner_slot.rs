@@ -5,10 +5,10 @@
 use loom::sync::{Arc, Condvar, Mutex};
 use loom::thread;
 use sateen_base::canary;
-use sateen_base::model;
 use sateen_base::prim::Ordering::Relaxed;
 use sateen_base::prim::searched::AtomicUsize;
 use sateen_flow::runner_slot::RunnerSlot;
+use sateen_testkit::model;
 
 /// A group has one producer. It holds how much was made ready, how much was taken, the runner slot,
 /// and the worker's queue of runner tasks.

@@ -3,12 +3,12 @@
 
 use loom::sync::Arc;
 use loom::thread;
-use sateen_base::model;
 use sateen_base::prim::Ordering::{Acquire, Relaxed, Release};
 use sateen_base::prim::searched::{AtomicBool, AtomicU32};
 use sateen_base::prim::time::{Duration, Instant};
 use sateen_flow::timekeeper::Timekeeper;
 use sateen_sync::WaitPoint;
+use sateen_testkit::model;
 
 /// One item that comes again, some new ones, and the workers that handle them.
 struct Crew {

@@ -2,15 +2,13 @@
 //! nothing here sleeps.
 #![cfg(not(loom))]
 
-mod watch;
-
 use sateen_flow::{Clock, ManualClock, Rate, SharedThrottle, Throttle, WorkerQueue};
+use sateen_testkit::in_time;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::task::{Context, Waker};
 use std::time::Duration;
-use watch::in_time;
 
 fn rate(items: f64) -> Rate {
     Rate::per_second(items).unwrap()

@@ -6,7 +6,7 @@
 #![cfg(not(loom))]
 
 mod variance {
-    sateen_base::variance! {
+    sateen_testkit::variance! {
         invariant Driven<T> = sateen_flow::Driven<T>;
         invariant Handle<T> = sateen_flow::Handle<T>;
         covariant Output<T> = sateen_flow::Output<'static, T>;
@@ -25,9 +25,9 @@ mod variance {
 
 #[cfg(not(doctest))]
 mod auto_traits {
-    use sateen_base::parameters::{Both, OnlySend};
+    use sateen_testkit::parameters::{Both, OnlySend};
 
-    sateen_base::auto_traits! {
+    sateen_testkit::auto_traits! {
         Handle<T>: Send if Both, Sync if Both = sateen_flow::Handle<T>;
         Output<T>: Send if Both, Sync if Both = sateen_flow::Output<'static, T>;
         Sender<T>: Send if Send, Sync if never = sateen_flow::Sender<T>;
@@ -43,9 +43,9 @@ mod auto_traits {
     /// The payloads of an error can be sent in any case.
     #[test]
     fn driven() {
-        sateen_base::is!(sateen_flow::Driven<Both>: Send);
-        sateen_base::is!(sateen_flow::Driven<Both>: Sync);
-        sateen_base::is!(sateen_flow::Driven<OnlySend>: Send);
-        sateen_base::is!(sateen_flow::Driven<OnlySend>: Sync);
+        sateen_testkit::is!(sateen_flow::Driven<Both>: Send);
+        sateen_testkit::is!(sateen_flow::Driven<Both>: Sync);
+        sateen_testkit::is!(sateen_flow::Driven<OnlySend>: Send);
+        sateen_testkit::is!(sateen_flow::Driven<OnlySend>: Sync);
     }
 }

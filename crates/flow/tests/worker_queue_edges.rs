@@ -1,13 +1,10 @@
 //! Worker queues at their rates, on a runtime, and with very many senders.
 #![cfg(not(loom))]
 
-#[path = "../../base/tests/common/child.rs"]
-mod child;
-
-use child::in_child;
 use sateen_flow::{Clock, ManualClock, Rate, WorkerQueue};
 use sateen_runtime::Runtime;
 use sateen_sync::Event;
+use sateen_testkit::{in_child, until};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use std::time::Duration;
@@ -55,9 +52,7 @@ fn workers_that_wait_for_years_can_be_aborted() {
     let queue = WorkerQueue::builder().workers(2).receive_rate(rate).start(|_, _: &mut u64| ());
     let queue = queue.unwrap();
     (0..3).for_each(|item| queue.send(item).unwrap());
-    while queue.stats().received < 2 {
-        std::thread::sleep(Duration::from_millis(1));
-    }
+    until(|| queue.stats().received == 2);
     assert_eq!(queue.close_timeout(Duration::from_millis(60)).unwrap_err().waiting, 1);
     assert_eq!(queue.abort(), [2]);
     assert!(queue.close_timeout(SOON).is_ok());

@@ -1,18 +1,16 @@
 //! Worker queues whose handlers, callbacks, items, payloads and wakers break the rules.
 #![cfg(not(loom))]
 
-mod watch;
-
 use sateen_flow::{DeadReason, Overflow, Refusal, Retry, WorkerQueue, WorkerQueueBuilder};
 use sateen_runtime::Runtime;
 use sateen_sync::Event;
+use sateen_testkit::{in_time, waker_fn};
 use std::panic::resume_unwind;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, Mutex, OnceLock};
-use std::task::{Context, Wake, Waker};
+use std::task::{Context, Waker};
 use std::time::Duration;
-use watch::in_time;
 
 /// A payload whose destructor panics with another such payload.
 struct Bomb;
@@ -180,14 +178,6 @@ fn items_whose_destructors_panic_are_dropped_and_counted() {
 
 // ---- Wakers ----
 
-struct BadWaker;
-
-impl Wake for BadWaker {
-    fn wake(self: Arc<Self>) {
-        explode()
-    }
-}
-
 /// A worker wakes a future that waits for room after it takes an item and before it handles it.
 #[test]
 fn wakers_that_panic_cost_no_worker_and_no_item() {
@@ -209,7 +199,7 @@ fn wakers_that_panic_cost_no_worker_and_no_item() {
             if capacity == 1 {
                 queue.send(1).unwrap();
             }
-            let waker = Waker::from(Arc::new(BadWaker));
+            let waker = waker_fn(|| explode());
             let mut waits: Vec<Pin<Box<dyn Future<Output = _>>>> = Vec::new();
             for item in 2..5 {
                 waits.push(Box::pin(queue.send_async(item)));

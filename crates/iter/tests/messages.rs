@@ -6,7 +6,7 @@
 use sateen::iter::plumbing::{Consumer, Folder, Producer, ProducerCallback, UnindexedConsumer};
 use sateen::iter::repeat_n;
 use sateen::prelude::*;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use sateen_testkit::panic_of;
 
 /// Texts of the source that no row shows, and why.
 const NOT_SHOWN: &[(&str, &str)] = &[
@@ -26,14 +26,6 @@ const NOT_SHOWN: &[(&str, &str)] = &[
 
 /// What the user does, the text, and what gives it.
 type Row = (&'static str, &'static str, fn() -> String);
-
-fn panic_of<R>(f: impl FnOnce() -> R) -> String {
-    let caught = catch_unwind(AssertUnwindSafe(|| drop(f())));
-    match caught.expect_err("a panic").downcast::<String>() {
-        Ok(text) => *text,
-        Err(other) => other.downcast_ref::<&str>().expect("a text").to_string(),
-    }
-}
 
 /// Splits a producer behind its end.
 struct Far;

@@ -11,7 +11,7 @@ mod variance {
         array, iter, option, range, range_inclusive, result, slice, str, string, vec,
     };
 
-    sateen_base::variance! {
+    sateen_testkit::variance! {
         covariant Chain<T> = iter::Chain<T, T>;
         covariant Zip<T> = iter::Zip<T, T>;
         covariant ZipEq<T> = iter::ZipEq<T, T>;
@@ -139,7 +139,7 @@ mod auto_traits {
     use sateen_iter::collections::*;
     use sateen_iter::{array, iter, option, range, range_inclusive, result, slice, str, vec};
 
-    sateen_base::auto_traits! {
+    sateen_testkit::auto_traits! {
         Chain<T>: Send if Send, Sync if Sync = iter::Chain<T, T>;
         Zip<T>: Send if Send, Sync if Sync = iter::Zip<T, T>;
         ZipEq<T>: Send if Send, Sync if Sync = iter::ZipEq<T, T>;
@@ -256,11 +256,11 @@ mod auto_traits {
     /// Its parameter must be a parallel iterator, so its items can be sent.
     #[test]
     fn intersperse() {
-        use sateen_base::parameters::{Both, OnlySend};
+        use sateen_testkit::parameters::{Both, OnlySend};
 
-        sateen_base::is!(iter::Intersperse<option::IntoIter<Both>>: Send);
-        sateen_base::is!(iter::Intersperse<option::IntoIter<Both>>: Sync);
-        sateen_base::is!(iter::Intersperse<option::IntoIter<OnlySend>>: Send);
-        sateen_base::not!(iter::Intersperse<option::IntoIter<OnlySend>>: Sync);
+        sateen_testkit::is!(iter::Intersperse<option::IntoIter<Both>>: Send);
+        sateen_testkit::is!(iter::Intersperse<option::IntoIter<Both>>: Sync);
+        sateen_testkit::is!(iter::Intersperse<option::IntoIter<OnlySend>>: Send);
+        sateen_testkit::not!(iter::Intersperse<option::IntoIter<OnlySend>>: Sync);
     }
 }

@@ -6,8 +6,8 @@ mod loom_common;
 use loom::sync::Arc;
 use loom::thread;
 use loom_common::Watched;
-use sateen_base::model;
 use sateen_pool::LockFreeFlags;
+use sateen_testkit::model;
 
 /// Three threads use two blocks.
 #[test]

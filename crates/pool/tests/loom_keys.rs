@@ -4,8 +4,8 @@
 use loom::cell::UnsafeCell;
 use loom::sync::{Arc, Mutex};
 use loom::thread;
-use sateen_base::model;
 use sateen_pool::{Allocate, Blocks, BuildError, Growth, Key, Pool, PoolBox};
+use sateen_testkit::model;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 

@@ -7,8 +7,8 @@ use lock_api::{GuardSend, RawMutex};
 use loom::sync::{Arc, Condvar, Mutex};
 use loom::thread;
 use loom_common::Watched;
-use sateen_base::model;
 use sateen_pool::{LockedBits, LockedFlags, LockedTree, Strategy};
+use sateen_testkit::model;
 use std::sync::OnceLock;
 
 /// The checker's mutex is made at its first use, because no constant can hold one.

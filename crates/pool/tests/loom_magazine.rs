@@ -9,8 +9,8 @@ use loom::cell::UnsafeCell;
 use loom::sync::Arc;
 use loom::sync::atomic::{AtomicBool, Ordering};
 use loom::thread;
-use sateen_base::model;
 use sateen_pool::{BlockPool, Magazine};
+use sateen_testkit::model;
 use std::ptr::NonNull;
 
 /// A pool whose blocks carry data. The data lie in cells beside the blocks, which loom watches.

@@ -7,8 +7,8 @@ mod loom_common;
 use loom::sync::Arc;
 use loom::thread;
 use loom_common::Watched;
-use sateen_base::model;
 use sateen_pool::LockFreeTree;
+use sateen_testkit::model;
 
 type Tree = Watched<LockFreeTree>;
 

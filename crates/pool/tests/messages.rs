@@ -5,8 +5,8 @@
 #![cfg(not(loom))]
 
 use sateen_pool::{BlockPool, BuildError, Growth, HeapSizes, LockFreeTree, Pool};
+use sateen_testkit::panic_of;
 use std::alloc::Layout;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Texts of the source that no row shows, and why.
 const NOT_SHOWN: &[(&str, &str)] = &[
@@ -28,14 +28,6 @@ const NOT_SHOWN: &[(&str, &str)] = &[
 
 /// What the user does, the text, and what gives it.
 type Row = (&'static str, &'static str, fn() -> String);
-
-fn panic_of<R>(f: impl FnOnce() -> R) -> String {
-    let caught = catch_unwind(AssertUnwindSafe(|| drop(f())));
-    match caught.expect_err("a panic").downcast::<String>() {
-        Ok(text) => *text,
-        Err(other) => other.downcast_ref::<&str>().expect("a text").to_string(),
-    }
-}
 
 fn not_built(capacity: usize, size: usize, align: usize) -> String {
     let built = BlockPool::<LockFreeTree>::new(capacity, size, align);

@@ -265,28 +265,24 @@ fn the_tree_is_complete_after_stress() {
 #[cfg(debug_assertions)]
 mod misuse {
     use super::*;
-
-    fn message(wrong: impl FnOnce()) -> String {
-        let panic = std::panic::catch_unwind(std::panic::AssertUnwindSafe(wrong));
-        *panic.expect_err("noticed").downcast::<String>().expect("a message")
-    }
+    use sateen_testkit::panic_of;
 
     fn noticed<S: Strategy>() {
         let pool = BlockPool::<S>::new(100, 8, 8).expect("memory");
         let blocks = [(); 70].map(|()| pool.take().expect("free"));
         // SAFETY: the first call is right. The second one is stopped before it does harm.
-        let twice = message(|| unsafe {
+        let twice = panic_of(|| unsafe {
             pool.give(blocks[66]);
             pool.give(blocks[66]);
         });
         assert!(twice.contains("block 66 at 0x") && twice.contains("free already"), "{twice}");
         for foreign in [NonNull::from(&1u64).cast(), NonNull::dangling()] {
             // SAFETY: the call is stopped before it does harm.
-            let stranger = message(|| unsafe { pool.give(foreign) });
+            let stranger = panic_of(|| unsafe { pool.give(foreign) });
             assert!(stranger.contains(&format!("{foreign:p} is no block")), "{stranger}");
         }
         // SAFETY: the address is inside a block. The call is stopped as above.
-        let within = message(|| unsafe { pool.give(blocks[3].add(1)) });
+        let within = panic_of(|| unsafe { pool.give(blocks[3].add(1)) });
         assert!(within.contains("is no block of this pool"), "{within}");
         assert_eq!(pool.in_use(), 69);
         // The lock is not left held after the panic.

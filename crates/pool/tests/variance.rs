@@ -6,7 +6,7 @@
 #![cfg(not(loom))]
 
 mod variance {
-    sateen_base::variance! {
+    sateen_testkit::variance! {
         invariant Pool<T> = sateen_pool::Pool<T>;
         invariant PoolBox<T> = sateen_pool::PoolBox<'static, T>;
         invariant PoolBoxOf<'a> = sateen_pool::PoolBox<'a, u8>;
@@ -26,7 +26,7 @@ mod auto_traits {
         LockedFlags, LockedTree, Magazine,
     };
 
-    sateen_base::auto_traits! {
+    sateen_testkit::auto_traits! {
         Pool<T>: Send if Send, Sync if Send = sateen_pool::Pool<T>;
         PoolBox<T>: Send if Send, Sync if Both = sateen_pool::PoolBox<'static, T>;
         ArcPoolBox<T>: Send if Send, Sync if Both = sateen_pool::ArcPoolBox<T>;
@@ -61,21 +61,21 @@ mod auto_traits {
     fn strategies() {
         macro_rules! free {
             ($($ty:ty),*) => { $(
-                sateen_base::is!($ty: Send);
-                sateen_base::is!($ty: Sync);
-                sateen_base::is!(BlockPool<$ty>: Send);
-                sateen_base::is!(BlockPool<$ty>: Sync);
+                sateen_testkit::is!($ty: Send);
+                sateen_testkit::is!($ty: Sync);
+                sateen_testkit::is!(BlockPool<$ty>: Send);
+                sateen_testkit::is!(BlockPool<$ty>: Sync);
             )* };
         }
         free!(Global, LockFreeFlags, LockFreeTree, LockedFlags, LockedBits, LockedTree, Magazine);
         free!(LockFreeFlags<Count>, LockFreeTree<Count>, Magazine<Count>);
-        sateen_base::is!(HeapSizes<1, 8, 8>: Sync);
+        sateen_testkit::is!(HeapSizes<1, 8, 8>: Sync);
         macro_rules! one_thread {
             ($($ty:ty),*) => { $(
-                sateen_base::is!(BlockPool<$ty>: Send);
-                sateen_base::not!(BlockPool<$ty>: Sync);
-                sateen_base::not!(sateen_pool::Pool<u8, $ty>: Sync);
-                sateen_base::not!(sateen_pool::PoolBox<'static, u8, $ty>: Send);
+                sateen_testkit::is!(BlockPool<$ty>: Send);
+                sateen_testkit::not!(BlockPool<$ty>: Sync);
+                sateen_testkit::not!(sateen_pool::Pool<u8, $ty>: Sync);
+                sateen_testkit::not!(sateen_pool::PoolBox<'static, u8, $ty>: Send);
             )* };
         }
         one_thread!(LockedFlags<OneThread>, LockedBits<OneThread>, LockedTree<OneThread>);

@@ -2,12 +2,9 @@
 //! and does not end the process.
 #![cfg(not(loom))]
 
-#[path = "../../base/tests/common/child.rs"]
-mod child;
-
-use child::in_child;
 use sateen_queue::mpmc::{Bounded, Unbounded};
 use sateen_queue::{ArrayQueue, channel, spsc};
+use sateen_testkit::in_child;
 use std::panic::catch_unwind;
 
 /// `make` works, or panics with a message that contains `capacity`.

@@ -8,12 +8,13 @@ use sateen_queue::channel::{
     bounded, select,
 };
 use sateen_sync::block_on;
+use sateen_testkit::Counter;
 use std::collections::VecDeque;
 use std::future::Future;
 use std::pin::{Pin, pin};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier};
-use std::task::{Context, Poll, Wake, Waker};
+use std::task::{Context, Poll, Waker};
 use std::thread;
 use std::time::Duration;
 
@@ -34,26 +35,6 @@ fn within<T>(polls: usize, future: impl Future<Output = T>) -> Option<T> {
         thread::yield_now();
     }
     None
-}
-
-/// Counts how often it was woken.
-#[derive(Default)]
-struct Count(AtomicUsize);
-
-impl Wake for Count {
-    fn wake(self: Arc<Self>) {
-        self.0.fetch_add(1, Ordering::SeqCst);
-    }
-}
-
-impl Count {
-    fn poll<F: Future + ?Sized>(self: &Arc<Self>, future: &mut Pin<&mut F>) -> Poll<F::Output> {
-        future.as_mut().poll(&mut Context::from_waker(&Waker::from(self.clone())))
-    }
-
-    fn take(&self) -> usize {
-        self.0.swap(0, Ordering::SeqCst)
-    }
 }
 
 /// A receiver comes while a send future waits. No way to receive takes the item before the future
@@ -95,15 +76,15 @@ fn a_send_that_is_dropped_before_it_is_ready_has_sent_nothing() {
 #[test]
 fn a_future_sends_to_a_receiver_that_waits() {
     let (tx, rx) = bounded(0);
-    let (sends, receives) = (Arc::new(Count::default()), Arc::new(Count::default()));
+    let (sends, receives) = (Arc::new(Counter::default()), Arc::new(Counter::default()));
     let mut sending = pin!(tx.send_async(1));
     let mut receiving = pin!(rx.recv_async());
-    assert!(sends.poll(&mut sending).is_pending());
-    assert!(receives.poll(&mut receiving).is_pending());
+    assert!(sends.poll(sending.as_mut()).is_pending());
+    assert!(receives.poll(receiving.as_mut()).is_pending());
     assert_eq!((sends.take(), receives.take()), (1, 0));
-    assert_eq!(sends.poll(&mut sending), Poll::Ready(Ok(())));
+    assert_eq!(sends.poll(sending.as_mut()), Poll::Ready(Ok(())));
     assert_eq!((sends.take(), receives.take()), (0, 1));
-    assert_eq!(receives.poll(&mut receiving), Poll::Ready(Ok(1)));
+    assert_eq!(receives.poll(receiving.as_mut()), Poll::Ready(Ok(1)));
 }
 
 /// A future that was called and is dropped passes the call on; so does one that is dropped after a
@@ -112,13 +93,13 @@ fn a_future_sends_to_a_receiver_that_waits() {
 fn a_send_that_was_called_and_dropped_calls_the_next() {
     for waits in [true, false] {
         let (tx, rx) = bounded(0);
-        let count = Arc::new(Count::default());
+        let count = Arc::new(Counter::default());
         let mut receiving = pin!(rx.recv_async());
         let mut second = pin!(tx.send_async(2));
         {
             let mut first = pin!(tx.send_async(1));
             assert!(look(&mut first).is_pending());
-            assert!(count.poll(&mut second).is_pending());
+            assert!(count.poll(second.as_mut()).is_pending());
             if waits {
                 assert!(look(&mut receiving).is_pending());
             } else {
@@ -127,7 +108,7 @@ fn a_send_that_was_called_and_dropped_calls_the_next() {
             assert_eq!(count.take(), 0);
         }
         assert_eq!(count.take(), 1);
-        assert_eq!(count.poll(&mut second), Poll::Ready(Ok(())));
+        assert_eq!(count.poll(second.as_mut()), Poll::Ready(Ok(())));
         assert_eq!(rx.try_recv(), Ok(2));
     }
 }
@@ -180,8 +161,8 @@ fn a_receiver_whose_item_was_taken_is_first_in_line() {
     assert_eq!(rx.try_recv(), Ok(1));
     assert!(look(&mut second).is_pending());
     assert!(look(&mut first).is_pending());
-    let count = Arc::new(Count::default());
-    assert!(count.poll(&mut first).is_pending());
+    let count = Arc::new(Counter::default());
+    assert!(count.poll(first.as_mut()).is_pending());
     assert_eq!(tx.try_send(2), Ok(()));
     assert_eq!(count.take(), 1);
     assert_eq!(look(&mut first), Poll::Ready(Ok(2)));
@@ -214,8 +195,8 @@ fn without_receivers_nothing_stays() {
         assert_eq!(tx.try_send(items[0].clone()), Ok(()));
         assert!(look(&mut waiting).is_pending());
     }
-    let count = Arc::new(Count::default());
-    assert!(count.poll(&mut waiting).is_pending());
+    let count = Arc::new(Counter::default());
+    assert!(count.poll(waiting.as_mut()).is_pending());
     drop(rx);
     assert_eq!(count.take(), 1);
     assert_eq!(look(&mut waiting), Poll::Ready(Err(SendError(items[1].clone()))));
@@ -264,7 +245,7 @@ fn a_future_has_its_turn_beside_threads() {
 struct Begun<'a> {
     future: Pin<Box<dyn Future<Output = Option<usize>> + 'a>>,
     sends: Option<usize>,
-    woken: Arc<Count>,
+    woken: Arc<Counter>,
 }
 
 /// One thread begins, polls and drops futures in any order. Receivers get what was sent, in that
@@ -280,7 +261,7 @@ fn futures_do_what_a_queue_does() {
         let step = |begun: &mut Vec<Begun<'_>>, at: usize, sent: &mut VecDeque<usize>| {
             let Begun { future, sends, woken } = &mut begun[at];
             woken.take();
-            if let Poll::Ready(item) = woken.poll(&mut future.as_mut()) {
+            if let Poll::Ready(item) = woken.poll(future.as_mut()) {
                 match *sends {
                     Some(item) => sent.push_back(item),
                     None => assert_eq!(item, sent.pop_front(), "seed {seed}"),
@@ -324,8 +305,7 @@ fn futures_do_what_a_queue_does() {
                 _ => {}
             }
         }
-        while let Some(at) = begun.iter().position(|begun| begun.woken.0.load(Ordering::SeqCst) > 0)
-        {
+        while let Some(at) = begun.iter().position(|begun| begun.woken.get() > 0) {
             step(&mut begun, at, &mut sent);
         }
         let (senders, receivers): (Vec<_>, Vec<_>) =

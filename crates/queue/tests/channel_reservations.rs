@@ -2,21 +2,18 @@
 //! no item and does not take room for ever.
 #![cfg(not(loom))]
 
-#[path = "../../base/tests/common/child.rs"]
-mod child;
-
-use child::in_child;
 use sateen_queue::channel::{
     Receiver, RecvTimeoutError, Select, Sender, TryRecvError, TrySendError, bounded, select,
     unbounded,
 };
+use sateen_sync::block_on;
+use sateen_testkit::{Counter, in_child, poll};
 use std::cell::Cell;
-use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Barrier};
-use std::task::{Context, Poll, Waker};
+use std::task::Poll;
 use std::thread;
 use std::time::Duration;
 
@@ -71,24 +68,16 @@ fn a_promised_item_hides_nothing() {
 /// A receiver that passes over a reserved slot wakes a sender that waits for room.
 #[test]
 fn passing_over_a_promise_wakes_a_sender() {
-    struct Woken(AtomicUsize);
-    impl std::task::Wake for Woken {
-        fn wake(self: Arc<Self>) {
-            self.0.fetch_add(1, Relaxed);
-        }
-    }
     let (tx, rx) = bounded(1);
     let mut selection = Select::new();
     selection.send(&tx);
     let selected = selection.select();
-    let woken = Arc::new(Woken(AtomicUsize::new(0)));
-    let waker = Waker::from(woken.clone());
-    let mut cx = Context::from_waker(&waker);
+    let woken = Arc::new(Counter::default());
     let mut send = pin!(tx.send_async(2));
-    assert!(send.as_mut().poll(&mut cx).is_pending());
+    assert!(woken.poll(send.as_mut()).is_pending());
     assert_eq!(rx.try_recv(), Err(TryRecvError::Empty));
-    assert_eq!(woken.0.load(Relaxed), 1);
-    assert_eq!(send.poll(&mut cx), Poll::Ready(Ok(())));
+    assert_eq!(woken.get(), 1);
+    assert_eq!(woken.poll(send), Poll::Ready(Ok(())));
     assert_eq!(rx.try_recv(), Ok(2));
     selected.send(&tx, 1).unwrap();
     assert_eq!(rx.try_recv(), Ok(1));
@@ -245,13 +234,12 @@ fn forgotten_promises_take_no_room_for_ever() {
     for receiver_first in [true, false] {
         let (sender, receiver) = bounded(2);
         thread::scope(|s| {
-            let receive = || s.spawn(|| receiver.recv());
-            let early = receiver_first.then(|| {
-                let early = receive();
-                // The receiver may or may not sleep by now. Both must work.
-                thread::sleep(SOON);
-                early
-            });
+            let receive = || {
+                let mut receive = Box::pin(receiver.recv_async());
+                assert!(poll(receive.as_mut()).is_pending() || !receiver_first);
+                s.spawn(|| block_on(receive))
+            };
+            let early = receiver_first.then(receive);
             forget_a_promise(&sender);
             forget_a_promise(&sender);
             assert_eq!(sender.try_send(0), Err(TrySendError::Full(0)));

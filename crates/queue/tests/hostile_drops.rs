@@ -2,12 +2,9 @@
 //! goes on.
 #![cfg(not(loom))]
 
-#[path = "../../base/tests/common/child.rs"]
-mod child;
-
-use child::in_child;
 use sateen_queue::channel::{Receiver, Select, Sender, bounded, unbounded};
 use sateen_queue::{ArrayQueue, SegQueue, mpmc, spsc};
+use sateen_testkit::in_child;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};

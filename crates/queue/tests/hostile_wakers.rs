@@ -4,38 +4,17 @@
 
 use sateen_queue::channel::{RecvError, Select, at, bounded, unbounded};
 use sateen_sync::park::{self, Blocker};
+use sateen_testkit::{Counter, Hooks};
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::future::Future;
 use std::marker::PhantomData;
-use std::mem::ManuallyDrop;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
-use std::ptr;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
-use std::task::{Context, Poll, RawWaker, RawWakerVTable, Wake, Waker};
+use std::task::{Context, Poll, Waker};
 use std::thread;
 use std::time::{Duration, Instant};
-
-/// Counts how often it is woken, and panics each time.
-struct Bomb(AtomicUsize);
-
-impl Wake for Bomb {
-    fn wake(self: Arc<Self>) {
-        self.wake_by_ref();
-    }
-
-    fn wake_by_ref(self: &Arc<Self>) {
-        self.0.fetch_add(1, SeqCst);
-        panic!("a bomb");
-    }
-}
-
-fn bomb() -> (Arc<Bomb>, Waker) {
-    let bomb = Arc::new(Bomb(AtomicUsize::new(0)));
-    (bomb.clone(), Waker::from(bomb))
-}
 
 /// Polls `future`, which must then wait.
 macro_rules! waits {
@@ -52,28 +31,28 @@ fn survive<R>(act: impl FnOnce() -> R) -> Option<R> {
 #[test]
 fn a_batch_wakes_all_it_serves() {
     let (sender, receiver) = bounded(4);
-    let (bombs, wakers): (Vec<_>, Vec<_>) = (0..3).map(|_| bomb()).unzip();
+    let (bombs, wakers): (Vec<_>, Vec<_>) = (0..3).map(|_| Counter::bomb()).unzip();
     let (mut a, mut b, mut c) =
         (pin!(receiver.recv_async()), pin!(receiver.recv_async()), pin!(receiver.recv_async()));
     waits!(a, &wakers[0]);
     waits!(b, &wakers[1]);
     waits!(c, &wakers[2]);
     survive(|| sender.send_all([1, 2, 3]));
-    assert!(bombs.iter().all(|bomb| bomb.0.load(SeqCst) == 1), "some sleep on beside their items");
+    assert!(bombs.iter().all(|bomb| bomb.get() == 1), "some sleep on beside their items");
 }
 
 #[test]
 fn room_for_several_wakes_as_many() {
     let (sender, receiver) = bounded(2);
     sender.send_all([1, 2]).unwrap();
-    let (bombs, wakers): (Vec<_>, Vec<_>) = (0..2).map(|_| bomb()).unzip();
+    let (bombs, wakers): (Vec<_>, Vec<_>) = (0..2).map(|_| Counter::bomb()).unzip();
     let (mut a, mut b) = (pin!(sender.send_async(3)), pin!(sender.send_async(4)));
     waits!(a, &wakers[0]);
     waits!(b, &wakers[1]);
     let mut taken = Vec::new();
     survive(|| receiver.try_recv_into(&mut taken, 2));
     assert_eq!(taken, [1, 2]);
-    assert!(bombs.iter().all(|bomb| bomb.0.load(SeqCst) == 1), "some sleep on beside their room");
+    assert!(bombs.iter().all(|bomb| bomb.get() == 1), "some sleep on beside their room");
 }
 
 /// A receiver has taken an item, and wakes the sender that gets the room. Without a buffer it finds
@@ -83,12 +62,12 @@ fn what_is_received_is_not_lost() {
     for capacity in [0, 1] {
         let (sender, receiver) = bounded(capacity);
         (0..capacity).for_each(|_| sender.send(1).unwrap());
-        let (bomb, waker) = bomb();
+        let (bomb, waker) = Counter::bomb();
         let mut sending = pin!(sender.send_async(1));
         waits!(sending, &waker);
         let first = survive(|| receiver.try_recv());
         assert_eq!(first.map(|item| item.ok()), Some((capacity > 0).then_some(1)));
-        assert_eq!(bomb.0.load(SeqCst), 1);
+        assert_eq!(bomb.get(), 1);
         let sent = sending.as_mut().poll(&mut Context::from_waker(Waker::noop()));
         assert_eq!((sent, receiver.try_recv()), (Poll::Ready(Ok(())), Ok(1)));
     }
@@ -117,7 +96,7 @@ fn items_are_not_dropped_on_a_thread_of_a_selection() {
         let item = || Here(&elsewhere, PhantomData);
         let (sender, receiver) = bounded(capacity);
         (0..capacity).for_each(|_| sender.send(item()).unwrap_or_else(|_| unreachable!()));
-        let (_bomb, waker) = bomb();
+        let (_bomb, waker) = Counter::bomb();
         let mut sending = pin!(sender.send_async(item()));
         assert!(sending.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
         let mut select = Select::new();
@@ -140,7 +119,7 @@ fn items_are_not_dropped_on_a_thread_of_a_selection() {
 #[test]
 fn what_finds_no_room_is_not_lost() {
     let (sender, receiver) = bounded(1);
-    let (bomb, waker) = bomb();
+    let (bomb, waker) = Counter::bomb();
     let mut receiving = pin!(receiver.recv_async());
     waits!(receiving, &waker);
     let mut select = Select::new();
@@ -148,7 +127,7 @@ fn what_finds_no_room_is_not_lost() {
     // The reservation is forgotten, so the sleeping receiver must pass over it.
     std::mem::forget(select.try_select().unwrap());
     let sent = survive(|| sender.try_send(Box::new(1)));
-    assert_eq!(bomb.0.load(SeqCst), 1);
+    assert_eq!(bomb.get(), 1);
     assert_eq!(sent.map(|sent| sent.is_err_and(|error| error.is_full())), Some(true));
 }
 
@@ -195,7 +174,7 @@ fn scripted<R>(steps: Vec<Box<dyn FnOnce() + '_>>, f: impl FnOnce() -> R) -> Opt
 fn who_was_met_is_not_left_alone() {
     let (to_meet, meeting) = bounded(0);
     let (to_other, other) = unbounded();
-    let (bomb, waker) = bomb();
+    let (bomb, waker) = Counter::bomb();
     let (mut met, mut behind) = (pin!(meeting.recv_async()), pin!(other.recv_async()));
     let step = || {
         waits!(behind, &waker);
@@ -210,36 +189,9 @@ fn who_was_met_is_not_left_alone() {
         assert_eq!(chosen.index(), 0);
         chosen.send(&to_meet, 7).unwrap();
     });
-    assert_eq!(bomb.0.load(SeqCst), 1);
+    assert_eq!(bomb.get(), 1);
     let met = met.as_mut().poll(&mut Context::from_waker(Waker::noop()));
     assert_eq!(met, Poll::Ready(Ok(7)));
-}
-
-/// A waker that runs `on_clone` when it is cloned, and `on_drop` when a clone is dropped.
-struct Raw<C: Fn(), D: Fn()> {
-    on_clone: C,
-    on_drop: D,
-}
-
-impl<C: Fn(), D: Fn()> Raw<C, D> {
-    const TABLE: RawWakerVTable = RawWakerVTable::new(
-        |this| {
-            // SAFETY: `waker` made this pointer from a reference whose value outlives all clones.
-            unsafe { ((*this.cast::<Self>()).on_clone)() };
-            RawWaker::new(this, &Self::TABLE)
-        },
-        |_| (),
-        |_| (),
-        // SAFETY: as above.
-        |this| unsafe { ((*this.cast::<Self>()).on_drop)() },
-    );
-
-    /// # Safety
-    /// `self` outlives all clones, which stay on this thread.
-    unsafe fn waker(&self) -> ManuallyDrop<Waker> {
-        // SAFETY: the caller's promise. The first waker is never dropped.
-        ManuallyDrop::new(unsafe { Waker::new(ptr::from_ref(self).cast(), &Self::TABLE) })
-    }
 }
 
 /// A sender's waker panics while it is cloned. The item is still to be sent.
@@ -248,7 +200,7 @@ fn what_could_not_be_queued_is_not_sent() {
     for capacity in [0, 1] {
         let (sender, receiver) = bounded(capacity);
         (0..capacity).for_each(|i| sender.send(i).unwrap());
-        let bad = Raw { on_clone: || panic!("cloned"), on_drop: || () };
+        let bad = Hooks { on_clone: || panic!("cloned"), on_drop: || () };
         let mut sending = pin!(sender.send_async(capacity));
         // SAFETY: no clone is ever made.
         let waker = unsafe { bad.waker() };
@@ -267,7 +219,7 @@ fn what_could_not_be_queued_is_not_sent() {
 fn what_comes_with_a_bad_waker_is_received() {
     for capacity in [0, 1] {
         let (sender, receiver) = bounded(capacity);
-        let bad = Raw { on_clone: || _ = sender.try_send(1), on_drop: || panic!("dropped") };
+        let bad = Hooks { on_clone: || _ = sender.try_send(1), on_drop: || panic!("dropped") };
         let mut receiving = pin!(receiver.recv_async());
         waits!(receiving, Waker::noop());
         // SAFETY: the value is dropped after all clones, which stay here.
@@ -281,7 +233,7 @@ fn what_comes_with_a_bad_waker_is_received() {
 #[test]
 fn wakers_that_are_bad_to_drop_stop_there() {
     for capacity in [0, 1] {
-        let bad = Raw { on_clone: || (), on_drop: || panic!("dropped") };
+        let bad = Hooks { on_clone: || (), on_drop: || panic!("dropped") };
         // SAFETY: the value is dropped after all clones, which stay here.
         let waker = unsafe { bad.waker() };
         let (_sender, receiver) = bounded::<u8>(capacity);

@@ -3,9 +3,9 @@
 
 use loom::sync::Arc;
 use loom::thread;
-use sateen_base::model;
 use sateen_queue::mpmc::Bounded;
 use sateen_queue::{PopError, PushError};
+use sateen_testkit::model;
 
 type Item = Box<usize>;
 

@@ -2,13 +2,11 @@
 #![cfg(loom)]
 
 use loom::thread;
-use sateen_base::model;
 use sateen_queue::channel::{RecvError, Select, SendError, bounded, unbounded};
+use sateen_testkit::{Counter, model, poll_with};
 use std::future::Future;
 use std::pin::pin;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::task::{Context, Wake, Waker};
+use std::task::{Context, Waker};
 
 /// Either the receiver finds the item in its last look, or the sender finds the receiver.
 #[test]
@@ -89,11 +87,10 @@ fn a_spinner_leaves_nothing_behind() {
 fn a_spinner_leaves_as_many_as_there_are() {
     model(2, || {
         let (sender, receiver) = bounded(3);
-        let woken = [0; 2].map(|_| Arc::new(Flag::default()));
+        let woken = [0; 2].map(|_| Counter::new());
         let mut futures = [0; 2].map(|_| Box::pin(receiver.recv_async()));
-        for (future, woken) in futures.iter_mut().zip(&woken) {
-            let waker = Waker::from(woken.clone());
-            assert!(future.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
+        for (future, (_, waker)) in futures.iter_mut().zip(&woken) {
+            assert!(poll_with(future.as_mut(), waker).is_pending());
         }
         let other = thread::spawn(move || {
             (1..4).for_each(|item| sender.send(item).unwrap());
@@ -101,18 +98,8 @@ fn a_spinner_leaves_as_many_as_there_are() {
         });
         assert_eq!(receiver.recv(), Ok(1));
         let _sender = other.join().unwrap();
-        assert!(woken.iter().all(|woken| woken.0.load(Relaxed)));
+        assert!(woken.iter().all(|(count, _)| count.get() > 0));
     });
-}
-
-/// Set by its waker, and read when all other threads are gone.
-#[derive(Default)]
-struct Flag(AtomicBool);
-
-impl Wake for Flag {
-    fn wake(self: Arc<Self>) {
-        self.0.store(true, Relaxed);
-    }
 }
 
 /// A batch wakes as many receivers as it has items. (One preemption, as above.)

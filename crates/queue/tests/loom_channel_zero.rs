@@ -3,11 +3,11 @@
 #![cfg(loom)]
 
 use loom::thread;
-use sateen_base::model;
 use sateen_queue::channel::{
     Receiver, RecvError, Select, SendError, SendTimeoutError, Sender, bounded,
 };
 use sateen_sync::block_on;
+use sateen_testkit::model;
 use std::future::Future;
 use std::pin::{Pin, pin};
 use std::task::{Context, Poll, Waker};

@@ -2,9 +2,9 @@
 #![cfg(loom)]
 
 use loom::thread;
-use sateen_base::model;
 use sateen_queue::PopError;
 use sateen_queue::spsc::starting_at;
+use sateen_testkit::model;
 
 /// The producer pushes more items than there are slots, and then closes. The consumer is told
 /// "closed" after the last item.

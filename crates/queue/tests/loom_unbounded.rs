@@ -3,8 +3,8 @@
 
 use loom::sync::Arc;
 use loom::thread;
-use sateen_base::model;
 use sateen_queue::{PopError, mpmc::Unbounded};
+use sateen_testkit::model;
 
 /// The items of both producers come out once, in each producer's order, across a segment's end.
 #[test]

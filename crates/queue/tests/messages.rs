@@ -8,7 +8,7 @@ use futures_sink::Sink;
 use sateen_queue::channel::{Select, bounded, never, unbounded};
 use sateen_queue::mpmc::{Bounded, Unbounded};
 use sateen_queue::{ArrayQueue, spsc};
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use sateen_testkit::panic_of;
 use std::pin::pin;
 use std::time::Duration;
 
@@ -24,14 +24,6 @@ const NOT_SHOWN: &[(&str, &str)] = &[
 
 /// What the user does, the text, and what gives it.
 type Row = (&'static str, &'static str, fn() -> String);
-
-fn panic_of<R>(f: impl FnOnce() -> R) -> String {
-    let caught = catch_unwind(AssertUnwindSafe(|| drop(f())));
-    match caught.expect_err("a panic").downcast::<String>() {
-        Ok(text) => *text,
-        Err(other) => other.downcast_ref::<&str>().expect("a text").to_string(),
-    }
-}
 
 const TABLE: &[Row] = &[
     ("an item for nobody", "sending on a disconnected channel", || {

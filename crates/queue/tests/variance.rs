@@ -8,7 +8,7 @@
 /// The errors named as in `crossbeam-channel` are as free as the item in them. Iterators and
 /// futures are as free as the channel.
 mod variance {
-    sateen_base::variance! {
+    sateen_testkit::variance! {
         invariant ArrayQueue<T> = sateen_queue::ArrayQueue<T>;
         invariant SegQueue<T> = sateen_queue::SegQueue<T>;
         covariant PushError<T> = sateen_queue::PushError<T>;
@@ -46,7 +46,7 @@ mod variance {
 mod auto_traits {
     use std::vec;
 
-    sateen_base::auto_traits! {
+    sateen_testkit::auto_traits! {
         ArrayQueue<T>: Send if Send, Sync if Send = sateen_queue::ArrayQueue<T>;
         SegQueue<T>: Send if Send, Sync if Send = sateen_queue::SegQueue<T>;
         IntoIter<T>: Send if Send, Sync if Send =
@@ -76,9 +76,9 @@ mod auto_traits {
     /// A selection drops no items, so this holds for items of any type.
     #[test]
     fn a_selection_goes_anywhere() {
-        sateen_base::is!(sateen_queue::channel::Select<'static>: Send);
-        sateen_base::is!(sateen_queue::channel::Select<'static>: Sync);
-        sateen_base::not!(sateen_queue::channel::SelectedOperation<'static>: Send);
-        sateen_base::not!(sateen_queue::channel::SelectedOperation<'static>: Sync);
+        sateen_testkit::is!(sateen_queue::channel::Select<'static>: Send);
+        sateen_testkit::is!(sateen_queue::channel::Select<'static>: Sync);
+        sateen_testkit::not!(sateen_queue::channel::SelectedOperation<'static>: Send);
+        sateen_testkit::not!(sateen_queue::channel::SelectedOperation<'static>: Sync);
     }
 }

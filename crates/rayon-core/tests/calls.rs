@@ -2,11 +2,11 @@
 
 mod common;
 
+use sateen_testkit::give_way;
 use common::{panic_of, pool};
 use rayon_core::*;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier, Mutex};
-use std::time::Duration;
 
 const THREADS: [usize; 3] = [1, 2, 8];
 
@@ -242,7 +242,7 @@ fn a_lock_across_a_call_to_a_busy_pool() {
             for _ in 0..20 {
                 s.spawn(|_| {
                     let held = lock.lock().unwrap();
-                    b.install(|| std::thread::sleep(Duration::from_millis(3)));
+                    b.install(give_way);
                     drop(held);
                 });
             }
@@ -257,7 +257,7 @@ fn a_broadcast_beside_a_call_that_waits() {
     let first = || {
         b.install(|| {
             both.wait();
-            std::thread::sleep(Duration::from_millis(20));
+            give_way();
             a.broadcast(|_| ());
         });
     };

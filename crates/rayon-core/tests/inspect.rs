@@ -25,15 +25,8 @@ fn frame() -> String {
 
 /// Waits until so many pools are seen.
 fn until(count: usize) -> String {
-    let start = Instant::now();
-    loop {
-        let frame = frame();
-        if frame.matches("\"workers\":[").count() == count {
-            return frame;
-        }
-        assert!(start.elapsed() < Duration::from_secs(60), "not {count}: {frame}");
-        std::thread::sleep(Duration::from_millis(5));
-    }
+    let is_wanted = |frame: &String| frame.matches("\"workers\":[").count() == count;
+    sateen_testkit::until_some(|| Some(frame()).filter(is_wanted))
 }
 
 #[test]

@@ -5,23 +5,13 @@ mod common;
 
 use common::pool;
 use rayon_core::*;
+use sateen_testkit::{give_way, until};
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Barrier, Mutex, RwLock};
-use std::time::Duration;
 
 /// The numbers of threads. In each test the second branch must be taken by another thread.
 const THREADS: [usize; 2] = [2, 8];
-
-fn until(flag: &AtomicBool) {
-    while !flag.load(Ordering::Acquire) {
-        std::thread::yield_now();
-    }
-}
-
-fn pause() {
-    std::thread::sleep(Duration::from_millis(20));
-}
 
 #[test]
 fn a_mutex_across_a_join() {
@@ -34,11 +24,11 @@ fn a_mutex_across_a_join() {
             join(
                 || {
                     s.spawn(move |_| drop(mutex.lock().unwrap()));
-                    until(taken);
+                    until(|| taken.load(Ordering::Acquire));
                 },
                 || {
                     taken.store(true, Ordering::Release);
-                    pause();
+                    give_way();
                 },
             );
             drop(held);
@@ -57,11 +47,11 @@ fn a_borrowed_cell_of_the_thread_across_a_join() {
                 join(
                     || {
                         s.spawn(|_| CELL.with(|cell| cell.borrow_mut().push(1)));
-                        until(&taken);
+                        until(|| taken.load(Ordering::Acquire));
                     },
                     || {
                         taken.store(true, Ordering::Release);
-                        pause();
+                        give_way();
                     },
                 );
                 numbers.push(2);
@@ -85,11 +75,11 @@ fn two_mutexes_in_a_circle() {
                     join(
                         || {
                             s.spawn(move |_| drop(other.lock().unwrap()));
-                            until(taken);
+                            until(|| taken.load(Ordering::Acquire));
                         },
                         || {
                             taken.store(true, Ordering::Release);
-                            pause();
+                            give_way();
                         },
                     );
                     drop(held);
@@ -117,12 +107,12 @@ fn across_a_call(call: fn(&ThreadPool)) {
 
 #[test]
 fn a_mutex_across_a_scope_of_another_pool() {
-    across_a_call(|driver| driver.scope(|s| s.spawn(|_| pause())));
+    across_a_call(|driver| driver.scope(|s| s.spawn(|_| give_way())));
 }
 
 #[test]
 fn a_mutex_across_a_scope_in_place_of_another_pool() {
-    across_a_call(|driver| driver.in_place_scope(|s| s.spawn(|_| pause())));
+    across_a_call(|driver| driver.in_place_scope(|s| s.spawn(|_| give_way())));
 }
 
 #[test]
@@ -133,15 +123,15 @@ fn readers_behind_a_writer() {
             pool(threads).scope(|s| {
                 let read = lock.read().unwrap();
                 t.spawn(|| *lock.write().unwrap() += 1);
-                pause();
+                give_way();
                 join(
                     || {
                         s.spawn(|_| drop(lock.read().unwrap()));
-                        until(&taken);
+                        until(|| taken.load(Ordering::Acquire));
                     },
                     || {
                         taken.store(true, Ordering::Release);
-                        pause();
+                        give_way();
                     },
                 );
                 drop(read);

@@ -3,9 +3,10 @@
 
 mod common;
 
-use common::{at_all_counts, builder, fib, many, message, strict, with_runtime};
+use common::{at_all_counts, builder, fib, many, strict, with_runtime};
 use sateen_runtime::{JoinError, JoinHandle, Runtime, fork, join, par_for, spawn};
 use sateen_sync::{Event, Mutex};
+use sateen_testkit::message;
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;

@@ -2,15 +2,16 @@
 
 mod common;
 
-use common::{Watchdog, at_all_counts, message, with_runtime};
+use common::{at_all_counts, with_runtime};
 use sateen_runtime::{JoinError, Runtime, blocking, join, scope, spawn, yield_now};
+use sateen_testkit::{Watchdog, message, until};
 use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::sync::mpsc;
 use std::sync::{Arc, Barrier, Mutex};
 use std::thread::{self, ThreadId};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 fn limited(workers: usize, threads: usize) -> Runtime {
     Runtime::builder().workers(workers).blocking_threads(threads).build().expect("a runtime")
@@ -122,11 +123,7 @@ fn idle_threads_end() {
     let keep = Duration::from_millis(5);
     let rt = Runtime::builder().workers(1).blocking_keep_alive(keep).build().unwrap();
     rt.install(|| blocking(|| ()));
-    let begin = Instant::now();
-    while rt.metrics().blocking_threads != 0 {
-        assert!(begin.elapsed() < Duration::from_secs(20), "it stays");
-        thread::sleep(keep);
-    }
+    until(|| rt.metrics().blocking_threads == 0);
     assert_eq!(rt.install(|| blocking(|| 1)), 1);
 }
 

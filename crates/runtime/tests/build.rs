@@ -2,11 +2,11 @@
 
 mod common;
 
-use common::Watchdog;
 use sateen_runtime::{
     BuildError, Builder, JoinError, MAX_WORKERS, Priority, Runtime, Spawn, WorkerThread, policy,
 };
 use sateen_sync::Event;
+use sateen_testkit::Watchdog;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
@@ -166,7 +166,7 @@ fn panics_and_leaves_nothing(set: impl Fn(sateen_runtime::Builder) -> sateen_run
         let builder =
             Runtime::builder().workers(3).on_exit(move |_| _ = Arc::strong_count(&inside));
         let caught = catch_unwind(AssertUnwindSafe(|| drop(set(builder).build())));
-        assert_eq!(common::message(caught.expect_err("a panic")), "in a callback");
+        assert_eq!(sateen_testkit::message(caught.expect_err("a panic")), "in a callback");
         // The threads hold it until they end.
         while Arc::strong_count(&held) > 1 {
             std::thread::yield_now();
@@ -210,7 +210,7 @@ fn the_building_thread_cannot_be_a_worker() {
             if caught {
                 return Ok(());
             }
-            Err(std::io::Error::other(common::message(run)))
+            Err(std::io::Error::other(sateen_testkit::message(run)))
         })
     };
     let error = error(build(false));

@@ -11,11 +11,12 @@ use sateen_runtime::{
     sleep, sleep_async, spawn, timeout, yield_now,
 };
 use sateen_sync::Event;
+use sateen_testkit::waker_fn;
 use std::future::Future;
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
-use std::task::{Context, Wake, Waker};
+use std::task::Context;
 use std::time::{Duration, Instant};
 
 const NAP: Duration = Duration::from_millis(5);
@@ -173,21 +174,16 @@ fn many_sleepers() {
 /// The timer belongs to the busy task itself, which goes on and looks whether the waker was called.
 #[test]
 fn a_timer_of_the_busy_task_itself() {
-    struct Tell(AtomicBool);
-    impl Wake for Tell {
-        fn wake(self: Arc<Self>) {
-            self.0.store(true, SeqCst);
-        }
-    }
     for workers in [1, 2, 4] {
         with_runtime(workers, |rt| {
             let work = || {
                 rt.spawn(|| {
-                    let told = Arc::new(Tell(AtomicBool::new(false)));
-                    let waker = Waker::from(told.clone());
+                    let told = Arc::new(AtomicBool::new(false));
+                    let tell = Arc::clone(&told);
+                    let waker = waker_fn(move || tell.store(true, SeqCst));
                     let mut nap = pin!(sleep_async(NAP));
                     assert!(nap.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
-                    work_until(&told.0, || _ = fib(12))
+                    work_until(&told, || _ = fib(12))
                 })
             };
             let work: Vec<_> = (0..workers).map(|_| work()).collect();

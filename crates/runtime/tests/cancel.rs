@@ -2,12 +2,13 @@
 
 mod common;
 
-use common::{Watchdog, at_all_counts, with_runtime};
+use common::{at_all_counts, with_runtime};
 use sateen_runtime::{
     CancelToken, Cancelled, JoinError, Spawn, check_cancelled, fork, join, scope, spawn, yield_now,
 };
 use sateen_sync::oneshot::{self, RecvError};
 use sateen_sync::{Event, Mutex, park};
+use sateen_testkit::Watchdog;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};

@@ -2,9 +2,10 @@
 
 mod common;
 
-use common::{Watchdog, with_runtime};
+use common::with_runtime;
 use sateen_runtime::{Elapsed, JoinError, Runtime, timeout};
 use sateen_sync::Event;
+use sateen_testkit::Watchdog;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::time::Duration;

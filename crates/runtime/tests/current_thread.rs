@@ -2,13 +2,14 @@
 
 mod common;
 
-use common::{fib, message};
+use common::fib;
 use sateen_runtime::{
     CurrentThread, JoinError, Runtime, has_ready_work, join, scope, spawn, spawn_async,
     spawn_local, yield_now,
 };
 use sateen_sync::timer::{sleep, sleep_async};
 use sateen_sync::{Event, Mutex, park};
+use sateen_testkit::message;
 use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;

@@ -3,14 +3,15 @@
 
 mod common;
 
-use common::{Watchdog, at_all_counts, message};
+use common::at_all_counts;
 use sateen_runtime::{Grain, Runtime, fork, join};
+use sateen_testkit::{in_time, message, waker_fn};
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind, panic_any};
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
-use std::task::{Context, Wake, Waker};
+use std::task::Context;
 
 /// Counts its drop, and panics in it. The payload of that panic panics when it is dropped, too.
 struct Bomb(Arc<AtomicUsize>);
@@ -26,11 +27,6 @@ impl Drop for Payload {
     fn drop(&mut self) {
         panic!("a payload's destructor");
     }
-}
-
-fn watched(f: impl FnOnce()) {
-    let _watchdog = Watchdog::new("a destructor");
-    f();
 }
 
 /// The message with which `f` panics, and how many bombs were dropped meanwhile.
@@ -51,7 +47,7 @@ fn wait_for_thief(begun: &AtomicUsize, workers: usize) {
 
 #[test]
 fn the_second_branch_panics() {
-    watched(|| {
+    in_time(|| {
         at_all_counts(|rt| {
             let dropped = Arc::new(AtomicUsize::new(0));
             let begun = &AtomicUsize::new(0);
@@ -77,7 +73,7 @@ fn the_second_branch_panics() {
 
 #[test]
 fn both_results_of_a_cancelled_join_are_bombs() {
-    watched(|| {
+    in_time(|| {
         at_all_counts(|rt| {
             let dropped = Arc::new(AtomicUsize::new(0));
             let (begun, running) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
@@ -118,7 +114,7 @@ fn both_results_of_a_cancelled_join_are_bombs() {
 
 #[test]
 fn several_results_of_a_fork_are_bombs() {
-    watched(|| {
+    in_time(|| {
         at_all_counts(|rt| {
             let dropped = Arc::new(AtomicUsize::new(0));
             let told = panics_with(|_| {
@@ -142,7 +138,7 @@ fn several_results_of_a_fork_are_bombs() {
 
 #[test]
 fn results_of_loops_are_bombs() {
-    watched(|| {
+    in_time(|| {
         at_all_counts(|rt| {
             let made = Arc::new(AtomicUsize::new(0));
             let dropped = Arc::new(AtomicUsize::new(0));
@@ -174,7 +170,7 @@ fn results_of_loops_are_bombs() {
 
 #[test]
 fn results_of_a_broadcast_are_bombs() {
-    watched(|| {
+    in_time(|| {
         at_all_counts(|rt| {
             let dropped = Arc::new(AtomicUsize::new(0));
             let last = rt.workers() - 1;
@@ -191,7 +187,7 @@ fn results_of_a_broadcast_are_bombs() {
 
 #[test]
 fn plain_calls_after_the_end() {
-    watched(|| {
+    in_time(|| {
         let rt = Runtime::builder().workers(1).build().expect("a runtime");
         rt.shutdown().expect("an orderly end");
         let dropped = Arc::new(AtomicUsize::new(0));
@@ -201,25 +197,19 @@ fn plain_calls_after_the_end() {
     });
 }
 
-/// A waker that panics in each of its operations.
-struct Waking {
-    _bomb: Bomb,
-}
-impl Wake for Waking {
-    fn wake(self: Arc<Self>) {
-        panic!("woken");
-    }
-}
-
-/// A task keeps the waker of the last poll of its handle.
+/// A task keeps the waker of the last poll of its handle. It panics when it is woken and dropped.
 #[test]
 fn wakers_kept_by_tasks_are_bombs() {
-    watched(|| {
+    in_time(|| {
         at_all_counts(|rt| {
             let dropped = Arc::new(AtomicUsize::new(0));
             let event = Arc::new(sateen_sync::Event::new());
             for round in 0..4 {
-                let waker = Waker::from(Arc::new(Waking { _bomb: Bomb(Arc::clone(&dropped)) }));
+                let bomb = Bomb(Arc::clone(&dropped));
+                let waker = waker_fn(move || {
+                    _ = &bomb;
+                    panic!("woken");
+                });
                 let wait = Arc::clone(&event);
                 let bomb = Bomb(Arc::clone(&dropped));
                 let mut task = match round % 2 {
@@ -261,9 +251,6 @@ struct Flags {
     entered: sateen_sync::Event,
     go: sateen_sync::Event,
 }
-impl Wake for WaitsWhenDropped {
-    fn wake(self: Arc<Self>) {}
-}
 impl Drop for WaitsWhenDropped {
     fn drop(&mut self) {
         self.0.entered.set();
@@ -275,7 +262,7 @@ impl Drop for WaitsWhenDropped {
 /// destructor, and the task ends meanwhile.
 #[test]
 fn a_joiner_looks_again_after_the_drop_of_an_earlier_waker() {
-    watched(|| {
+    in_time(|| {
         at_all_counts(|rt| {
             let (event, flags) = (Arc::new(sateen_sync::Event::new()), Arc::new(Flags::default()));
             let started = Arc::new(sateen_sync::Event::new());
@@ -288,7 +275,8 @@ fn a_joiner_looks_again_after_the_drop_of_an_earlier_waker() {
             });
             // Otherwise the joiner may run it in place.
             started.wait();
-            let waker = Waker::from(Arc::new(WaitsWhenDropped(Arc::clone(&flags))));
+            let waits = WaitsWhenDropped(Arc::clone(&flags));
+            let waker = waker_fn(move || _ = &waits);
             assert!(pin!(&mut task).poll(&mut Context::from_waker(&waker)).is_pending());
             drop(waker);
             let id = task.id();

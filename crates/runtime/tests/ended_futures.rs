@@ -3,10 +3,11 @@
 
 mod common;
 
-use common::{OneQueue, Overwrites, Watchdog};
+use common::{OneQueue, Overwrites};
 use sateen_runtime::Runtime;
 use sateen_runtime::policy::{self, Policy, Runnable, Sleeper};
 use sateen_sync::Event;
+use sateen_testkit::Watchdog;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};

@@ -2,8 +2,9 @@
 
 mod common;
 
-use common::{at_all_counts, fib, message, with_runtime};
+use common::{at_all_counts, fib, with_runtime};
 use sateen_runtime::{JoinError, Runtime, fork, join, spawn, worker_index};
+use sateen_testkit::message;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, mpsc};

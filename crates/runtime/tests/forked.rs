@@ -12,11 +12,12 @@ use sateen_runtime::{
     spawn_async, yield_now,
 };
 use sateen_sync::Event;
+use sateen_testkit::Counter;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
-use std::task::{Context, Wake};
+use std::task::Context;
 use std::time::Duration;
 
 const MESSAGE: &str = "this runtime's threads did not survive fork()";
@@ -76,7 +77,7 @@ fn in_fork(f: impl FnOnce()) -> Result<i32, i32> {
 
 fn says<R>(f: impl FnOnce() -> R) {
     let panic = catch_unwind(AssertUnwindSafe(|| drop(f()))).expect_err("a panic");
-    let said = common::message(panic);
+    let said = sateen_testkit::message(panic);
     assert!(said.contains(MESSAGE), "{said}");
 }
 
@@ -346,12 +347,6 @@ fn the_threads_for_blocking_calls_are_gone() {
     if !in_process("the_threads_for_blocking_calls_are_gone") {
         return;
     }
-    struct Tells(AtomicBool);
-    impl Wake for Tells {
-        fn wake(self: Arc<Self>) {
-            self.0.store(true, SeqCst);
-        }
-    }
     let rt = Runtime::builder().workers(2).build().expect("a runtime");
     assert_eq!(rt.install(|| blocking(|| 1)), 1);
     assert_eq!(rt.metrics().blocking_threads, 1);
@@ -365,8 +360,7 @@ fn the_threads_for_blocking_calls_are_gone() {
     drop(last);
     let rt = Runtime::current_thread().expect("a runtime");
     assert_eq!(rt.run(|| blocking(|| 2)), 2);
-    let told = Arc::new(Tells(AtomicBool::new(false)));
-    let waker = Arc::clone(&told).into();
+    let (told, waker) = Counter::new();
     let timer = rt.run(|| {
         let mut timer = Box::pin(sleep_async(Duration::from_secs(3600)));
         assert!(timer.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
@@ -379,7 +373,7 @@ fn the_threads_for_blocking_calls_are_gone() {
         // The runtime's end wakes the waiters whose timers it kept. The pool's threads call the
         // wakers, where there are such threads.
         drop(rt);
-        assert!(told.0.load(SeqCst), "nobody called the waker");
+        assert!(told.get() > 0, "nobody called the waker");
     });
     assert_eq!(ended, Ok(0));
     drop((last, timer));

@@ -1,13 +1,11 @@
 //! Nested work that finds little of its stack left, and goes to a fresh one.
 
-mod common;
-
-use common::watched;
 use sateen_runtime::{
     Builder, CancelToken, Elapsed, FiberLocal, FiberLocalError, JoinError, Runtime, Spawn, fork,
     join, no_suspend, par_for, par_map, scope, sleep, timeout, yield_now,
 };
 use sateen_sync::{Barrier, Event, Mutex, ReentrantMutex, park};
+use sateen_testkit::watched;
 use std::cell::Cell;
 use std::hint::black_box;
 use std::panic::{AssertUnwindSafe, catch_unwind};

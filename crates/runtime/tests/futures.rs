@@ -2,13 +2,14 @@
 
 mod common;
 
-use common::{Watchdog, at_all_counts, message, with_runtime};
+use common::{at_all_counts, with_runtime};
 use sateen_runtime::policy::{round_robin, work_sharing};
 use sateen_runtime::{
     CancelToken, JoinError, Priority, Runtime, Spawn, block_on, blocking, current_task, fork, join,
     spawn_async, timeout, worker_index, yield_now,
 };
 use sateen_sync::{Event, Mutex, oneshot};
+use sateen_testkit::{Watchdog, message};
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
 use std::sync::Arc;

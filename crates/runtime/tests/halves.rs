@@ -2,14 +2,12 @@
 //! and on the thief's. Whatever it does, each item is dropped once, and a loop that returns has all
 //! of them, in order.
 
-mod common;
-
-use common::watched;
 use sateen_base::unwind::{discard, run_to_end};
 use sateen_runtime::iter::{Lazy, Piece};
 use sateen_runtime::{
     Builder, CancelToken, Grain, JoinError, Runtime, Spawn, join, scope, sleep, yield_now,
 };
+use sateen_testkit::watched;
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind, panic_any};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering::SeqCst};

@@ -3,9 +3,10 @@
 
 mod common;
 
-use common::{at_all_counts, fib, message, with_runtime};
+use common::{at_all_counts, fib, with_runtime};
 use sateen_runtime::{Runtime, fork, join, scope, spawn};
 use sateen_sync::Event;
+use sateen_testkit::message;
 use std::panic::{AssertUnwindSafe, catch_unwind, panic_any};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};

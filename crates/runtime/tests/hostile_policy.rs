@@ -2,10 +2,11 @@
 
 mod common;
 
-use common::{OneQueue, Watchdog};
+use common::OneQueue;
 use sateen_runtime::policy::{self, Policy, Runnable, Scheduling, Sleeper};
 use sateen_runtime::{Runtime, Spawn, join, scope, spawn, spawn_async, yield_now};
 use sateen_sync::Event;
+use sateen_testkit::{Watchdog, waker_fn};
 use std::cell::Cell;
 use std::future::Future;
 use std::pin::pin;
@@ -13,7 +14,7 @@ use std::process::Command;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, Mutex};
-use std::task::{Context, Wake, Waker};
+use std::task::Context;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -141,26 +142,19 @@ fn what_another_thread_drops_is_run_or_refused() {
     }
 }
 
-/// A waker of the user's.
-struct Tells(Event);
-impl Wake for Tells {
-    fn wake(self: Arc<Self>) {
-        self.0.set();
-    }
-}
-
 #[test]
 fn a_waker_is_called_though_a_policy_drops_the_work_that_calls_it() {
     let _dog = Watchdog::new("a due waker whose job is dropped elsewhere");
     let rt = with_policy(1, discards(|runnable| runnable.id().is_none()));
     let task = rt.spawn(|| {
-        let tells = Arc::new(Tells(Event::new()));
-        let waker = Waker::from(Arc::clone(&tells));
+        let told = Arc::new(Event::new());
+        let tell = Arc::clone(&told);
+        let waker = waker_fn(move || tell.set());
         let mut sleep = pin!(sateen_runtime::sleep_async(Duration::from_millis(1)));
         while sleep.as_mut().poll(&mut Context::from_waker(&waker)).is_ready() {
             sleep.set(sateen_runtime::sleep_async(Duration::from_millis(1)));
         }
-        tells.0.wait();
+        told.wait();
     });
     task.join().expect("woken");
 }

@@ -9,13 +9,13 @@ mod asked;
 #[path = "common/program.rs"]
 mod program;
 
-use asked::{Asker, PATIENCE, sockets};
+use asked::{Asker, sockets};
 use program::{Folder, Program, some_sockets, wait_for_the_end};
 use sateen_runtime::Runtime;
+use sateen_testkit::until;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
-use std::time::{Duration, Instant};
 
 fn child(what: &str, folder: &Path, inspect: &str) -> Program {
     program::start(what, folder, inspect)
@@ -69,11 +69,7 @@ fn what_is_left_of_a_killed_program_goes_with_the_next() {
     first.0.wait().expect("ended");
     assert_eq!(sockets(&folder.0), left, "nobody has removed it");
     let second = child("wait", &folder.0, "1");
-    let start = Instant::now();
-    while sockets(&folder.0) == left || sockets(&folder.0).len() != 1 {
-        assert!(start.elapsed() < PATIENCE, "{:?}", sockets(&folder.0));
-        std::thread::sleep(Duration::from_millis(5));
-    }
+    until(|| sockets(&folder.0) != left && sockets(&folder.0).len() == 1);
     second.ends_well();
 }
 

@@ -10,13 +10,14 @@ mod asked;
 use asked::{Asker, all, folder};
 use sateen_runtime::{Runtime, Spawn, policy, sleep, spawn, yield_now};
 use sateen_sync::Event;
+use sateen_testkit::{until, waker_fn};
 use serde_json::Value;
 use std::cell::RefCell;
 use std::future::poll_fn;
 use std::hint::spin_loop;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
-use std::sync::{Arc, Mutex};
-use std::task::{Poll, Wake, Waker};
+use std::sync::{Arc, Condvar, Mutex};
+use std::task::Poll;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -30,30 +31,26 @@ fn runtime(workers: usize) -> sateen_runtime::Builder {
 
 /// A place in user code that does not return until it is told.
 #[derive(Clone, Default)]
-struct Trap(Arc<(AtomicBool, AtomicBool)>);
+struct Trap(Arc<(AtomicBool, Mutex<bool>, Condvar)>);
 
 impl Trap {
     fn enter(&self) {
         self.0.0.store(true, SeqCst);
-        while !self.0.1.load(SeqCst) {
-            thread::sleep(Duration::from_millis(1));
-        }
+        let open = self.0.1.lock().expect("not poisoned");
+        drop(self.0.2.wait_while(open, |open| !*open));
     }
 
     /// Looks at the program while a worker is in the trap. The trap then opens.
     fn look(&self, asker: &mut Asker, kind: &str) {
-        let start = Instant::now();
-        while !self.0.0.load(SeqCst) {
-            assert!(start.elapsed() < asked::PATIENCE, "nobody comes to the trap: {kind}");
-            thread::sleep(Duration::from_millis(1));
-        }
+        until(|| self.0.0.load(SeqCst));
         let start = Instant::now();
         let frame = asker.ask("frame")["frame"].take();
         assert!(start.elapsed() < SOON, "{kind}: {:?}", start.elapsed());
         assert!(all(&frame, "workers").count() > 0, "{kind}: {frame}");
         let answer = asker.ask("report");
         assert!(answer["report"].is_object() || answer["error"].is_string(), "{kind}: {answer}");
-        self.0.1.store(true, SeqCst);
+        *self.0.1.lock().expect("not poisoned") = true;
+        self.0.2.notify_all();
     }
 }
 
@@ -63,10 +60,6 @@ impl Drop for OnDrop {
     fn drop(&mut self) {
         self.0.enter();
     }
-}
-
-impl Wake for OnDrop {
-    fn wake(self: Arc<Self>) {}
 }
 
 thread_local! {
@@ -95,7 +88,8 @@ fn user_code_that_does_not_return_is_looked_at() {
         drop(runtime.spawn(move || drop(kept)));
     });
     look("a waker's destructor", &|runtime, trap| {
-        let waker = Mutex::new(Some(Waker::from(Arc::new(OnDrop(trap)))));
+        let kept = OnDrop(trap);
+        let waker = Mutex::new(Some(waker_fn(move || _ = &kept)));
         drop(runtime.spawn_async(poll_fn(move |_| {
             drop(waker.lock().expect("not poisoned").take());
             Poll::Ready(())
@@ -210,7 +204,7 @@ fn workers_that_are_stopped_anywhere_are_looked_at() {
         while STOPPED.load(SeqCst) > 0 {
             thread::yield_now();
         }
-        thread::sleep(Duration::from_micros(round * 7 % 500));
+        (0..round % 8).for_each(|_| thread::yield_now());
     }
     println!("{without} of 300 looks were without the fibers");
     over.store(true, SeqCst);

@@ -14,6 +14,7 @@ use asked::{Asker, PATIENCE, all, folder, runtimes, sockets};
 use program::{Folder, some_sockets};
 use sateen_runtime::{JoinHandle, Runtime, Spawn, policy};
 use sateen_sync::Event;
+use sateen_testkit::{until, until_some};
 use std::fs;
 use std::io::{Read, Write};
 use std::net::Shutdown;
@@ -23,7 +24,7 @@ use std::os::unix::fs::{PermissionsExt, chown};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Barrier, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Barrier, Mutex, MutexGuard, PoisonError, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -90,15 +91,10 @@ fn many() -> Vec<u8> {
 
 /// Waits for a place, and says hello.
 fn served() -> Asker {
-    let start = Instant::now();
-    loop {
+    until_some(|| {
         let mut asker = Asker::connect();
-        if asker.try_ask("hello").is_some_and(|answer| answer["hello"].is_object()) {
-            return asker;
-        }
-        assert!(start.elapsed() < PATIENCE, "no place comes free");
-        thread::sleep(Duration::from_millis(5));
-    }
+        asker.try_ask("hello").is_some_and(|answer| answer["hello"].is_object()).then_some(asker)
+    })
 }
 
 #[test]
@@ -293,14 +289,9 @@ fn a_runtime_of_bombs_may_end_while_it_is_reported() {
     const ROUNDS: usize = 10;
     let _alone = alone();
     let stuck = runtime();
-    let over = Arc::new(AtomicBool::new(false));
-    let stays = Arc::clone(&over);
+    let (over, stays) = mpsc::channel::<()>();
     // Each report waits for this one's worker, with the other runtime in hand.
-    let task = stuck.spawn(move || {
-        while !stays.load(Ordering::Relaxed) {
-            thread::sleep(Duration::from_millis(1));
-        }
-    });
+    let task = stuck.spawn(move || _ = stays.recv());
     let fell = Arc::new(AtomicUsize::new(0));
     let mut asker = served();
     for _ in 0..ROUNDS {
@@ -319,12 +310,8 @@ fn a_runtime_of_bombs_may_end_while_it_is_reported() {
         drop(short);
         assert!(asker.line().expect("an answer")["report"].is_object());
     }
-    let start = Instant::now();
-    while fell.load(Ordering::Relaxed) < 3 * ROUNDS {
-        assert!(start.elapsed() < PATIENCE, "{fell:?} of {}", 3 * ROUNDS);
-        thread::sleep(Duration::from_millis(1));
-    }
-    over.store(true, Ordering::Relaxed);
+    until(|| fell.load(Ordering::Relaxed) == 3 * ROUNDS);
+    drop(over);
     task.join().expect("ended");
     assert!(asker.ask("report")["report"].is_object());
 }
@@ -364,11 +351,7 @@ fn one_that_asks_seldom_has_its_turn() {
         let again = |it: &UnixStream| it.try_clone().expect("a descriptor");
         let ends = Connections(streams.iter().map(again).collect());
         // All of them are at it.
-        let start = Instant::now();
-        while seen.load(Ordering::Relaxed) < 10 * greedy {
-            assert!(start.elapsed() < PATIENCE, "{seen:?} reports");
-            thread::sleep(Duration::from_millis(1));
-        }
+        until(|| seen.load(Ordering::Relaxed) >= 10 * greedy);
         let mut patient = served();
         for _ in 0..3 {
             let start = Instant::now();
@@ -390,18 +373,14 @@ fn those_that_say_nothing_give_their_places_up() {
     // Half a line is as good as none.
     silent.iter_mut().step_by(2).for_each(|asker| asker.send(&FRAME.as_bytes()[..20]));
     let mut talks = served();
-    let start = Instant::now();
-    let mut newcomer = loop {
+    let mut newcomer = until_some(|| {
         assert!(talks.ask("hello")["hello"].is_object());
         let mut asker = Asker::connect();
         let answer = asker.try_ask("hello").expect("an answer");
-        match answer["error"].as_str() {
-            None => break asker,
-            Some(text) => assert!(text.starts_with("8 others are"), "{text}"),
-        }
-        assert!(start.elapsed() < PATIENCE, "all places are taken for ever");
-        thread::sleep(Duration::from_millis(5));
-    };
+        let text = answer["error"].as_str();
+        assert!(text.is_none_or(|text| text.starts_with("8 others are")), "{text:?}");
+        text.is_none().then_some(asker)
+    });
     // The one that has been silent for longest was told.
     let answer = silent[0].line().expect("a line");
     assert!(answer["error"].as_str().expect("an error").contains("silent for 3 s"), "{answer}");
@@ -516,11 +495,7 @@ fn programs_that_start_together_leave_each_other_alone() {
     let (starts, gone) = (folder.0.join("sateen/a-1.bind"), folder.0.join("sateen/a-2.sock"));
     let _sockets = [bound(&starts), bound(&gone)];
     let children: Vec<_> = (0..4).map(|_| child("wait", &folder.0)).collect();
-    let start = Instant::now();
-    while gone.exists() {
-        assert!(start.elapsed() < PATIENCE, "what a killed program left stays");
-        thread::sleep(Duration::from_millis(5));
-    }
+    until(|| !gone.exists());
     for socket in some_sockets(&folder.0, children.len()) {
         assert!(Asker::connect_to(&socket).ask("hello")["hello"].is_object());
     }
@@ -534,12 +509,8 @@ fn what_lies_in_the_sockets_place() {
     folder.make_private("sateen");
     let stale = child("stale", &folder.0);
     let socket = &some_sockets(&folder.0, 1)[0];
-    let start = Instant::now();
     // The one that was left there comes first.
-    while UnixStream::connect(socket).is_err() {
-        assert!(start.elapsed() < PATIENCE);
-        thread::sleep(Duration::from_millis(5));
-    }
+    until(|| UnixStream::connect(socket).is_ok());
     assert!(Asker::connect_to(socket).ask("frame")["frame"].is_object());
     assert_eq!(stale.ends_well(), "");
     let text = child("taken", &folder.0).ends_well();

@@ -16,9 +16,10 @@ mod paths;
 #[path = "common/program.rs"]
 mod program;
 
-use asked::{Asker, PATIENCE, folder};
+use asked::{Asker, folder};
 use program::{Folder, Program, some_sockets};
 use sateen_runtime::Runtime;
+use sateen_testkit::until;
 use std::ffi::CString;
 use std::fs::{self, File};
 use std::io;
@@ -26,8 +27,6 @@ use std::os::fd::AsRawFd;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::thread;
-use std::time::{Duration, Instant};
 
 /// Not a test by itself: what the children do, until standard input ends.
 #[test]
@@ -136,11 +135,7 @@ fn a_file_system_that_does_not_answer_stops_no_reports() {
     }
     // The file system is gone, and whoever waits for it gets an error.
     drop(device);
-    let start = Instant::now();
-    while !second.ask("trace start")["trace"].is_object() {
-        assert!(start.elapsed() < PATIENCE, "no traces any more");
-        thread::sleep(Duration::from_millis(5));
-    }
+    until(|| second.ask("trace start")["trace"].is_object());
     assert_eq!(child.ends_well(), "");
 }
 

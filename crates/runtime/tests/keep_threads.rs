@@ -1,10 +1,8 @@
 //! Code that was not made for tasks, on a runtime whose waits keep the worker's thread: locks of
 //! `std` that are held across parallel calls, and values that nest in thread-locals.
 
-mod common;
-
-pub(crate) use common::watched;
 use sateen_runtime::{Runtime, join, par_for, par_reduce, scope, sleep, spawn, yield_now};
+use sateen_testkit::{give_way, until, watched};
 use std::cell::{Cell, RefCell};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, Barrier, Mutex, OnceLock, RwLock};
@@ -28,16 +26,6 @@ fn at_all(what: &str, least: usize, times: usize, f: impl Fn() + Sync) {
             rt.shutdown().expect("an orderly end");
         });
     }
-}
-
-fn until(flag: &AtomicBool) {
-    while !flag.load(SeqCst) {
-        std::thread::yield_now();
-    }
-}
-
-fn nap() {
-    std::thread::sleep(Duration::from_millis(5));
 }
 
 #[test]
@@ -156,11 +144,11 @@ fn a_spawn_beside_a_stolen_branch() {
             join(
                 || {
                     s.spawn(|_| drop(lock.lock().unwrap()));
-                    until(&started);
+                    until(|| started.load(SeqCst));
                 },
                 || {
                     started.store(true, SeqCst);
-                    nap();
+                    give_way();
                 },
             );
             drop(held);
@@ -183,11 +171,11 @@ fn a_spawn_beside_a_borrowed_thread_local() {
                 join(
                     || {
                         s.spawn(|_| borrow(|| ()));
-                        until(&started);
+                        until(|| started.load(SeqCst));
                     },
                     || {
                         started.store(true, SeqCst);
-                        nap();
+                        give_way();
                     },
                 );
             });
@@ -211,11 +199,11 @@ fn two_locks_crosswise() {
                     join(
                         || {
                             s.spawn(move |_| drop(locks[1 - me].lock().unwrap()));
-                            until(&started[me]);
+                            until(|| started[me].load(SeqCst));
                         },
                         || {
                             started[me].store(true, SeqCst);
-                            nap();
+                            give_way();
                         },
                     );
                     drop(held);
@@ -234,15 +222,15 @@ fn a_reader_beside_a_writer() {
             scope(|s| {
                 let read = lock.read().unwrap();
                 threads.spawn(|| *lock.write().unwrap() += 1);
-                nap();
+                give_way();
                 join(
                     || {
                         s.spawn(|_| drop(lock.read().unwrap()));
-                        until(&started);
+                        until(|| started.load(SeqCst));
                     },
                     || {
                         started.store(true, SeqCst);
-                        nap();
+                        give_way();
                     },
                 );
                 drop(read);
@@ -282,7 +270,7 @@ fn a_driver_with_a_runtime_of_its_own() {
                 for _ in 0..3 {
                     s.spawn(|_| {
                         let held = lock.lock().unwrap();
-                        driver.scope(|d| d.spawn(|_| nap()));
+                        driver.scope(|d| d.spawn(|_| give_way()));
                         drop(held);
                     });
                 }
@@ -296,11 +284,13 @@ fn runtimes_that_call_each_other() {
     for workers in WORKERS {
         watched("mutual calls", || {
             let (a, b) = (runtime(workers), runtime(workers));
-            for pause in [Duration::ZERO, Duration::from_millis(2)] {
+            for waits in [false, true] {
                 for _ in 0..20 {
                     let sum = a.install(|| {
                         b.install(|| {
-                            std::thread::sleep(pause);
+                            if waits {
+                                give_way();
+                            }
                             a.install(|| {
                                 let (x, y) = join(|| 1, || b.install(|| 2));
                                 x + y

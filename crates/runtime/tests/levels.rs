@@ -1,11 +1,9 @@
 //! Loops of which thieves take each half on offer. A frame of the loop waits for each, on one
 //! stack.
 
-mod common;
-
-use common::watched;
 use sateen_runtime::iter::{Lazy, Piece};
 use sateen_runtime::{Builder, Grain, Runtime, sleep};
+use sateen_testkit::watched;
 use std::hint::black_box;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};

@@ -7,12 +7,12 @@ use loom::cell::UnsafeCell;
 use loom::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use loom::sync::{Arc, Notify};
 use loom::thread;
-use sateen_base::model;
 use sateen_base::prim::searched::{AtomicBool, AtomicUsize};
 use sateen_runtime::models::aside::{Aside, WorkKind};
 use sateen_runtime::models::park_word::ParkWord;
 use sateen_runtime::models::sleepers::Sleepers;
 use sateen_runtime::models::tight::Tight;
+use sateen_testkit::model;
 
 /// A scope with one job or two, numbered from 0, its waiting fiber, and the workers around it.
 struct Model {

@@ -8,13 +8,13 @@ use loom::cell::UnsafeCell;
 use loom::sync::Arc;
 use loom::thread;
 use loom_common::ParkingFiber;
-use sateen_base::model;
 use sateen_base::prim::Ordering::{Acquire, Release};
 use sateen_base::prim::searched::AtomicBool;
 use sateen_runtime::models::consent::Consent;
 use sateen_runtime::models::flag::Flag;
 use sateen_runtime::models::started_on::StartedOn;
 use sateen_runtime::models::task_state::{Cancel, Claim, TaskState};
+use sateen_testkit::model;
 
 struct Fiber {
     parking: ParkingFiber,

@@ -7,8 +7,8 @@ use loom::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 use loom::sync::atomic::{AtomicBool, AtomicU64};
 use loom::sync::{Arc, Mutex, Notify};
 use loom::thread;
-use sateen_base::model;
 use sateen_runtime::models::cycles::{Seen, find, is_seen_again};
+use sateen_testkit::model;
 
 const FREE: u64 = u64::MAX;
 

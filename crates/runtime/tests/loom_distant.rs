@@ -6,13 +6,13 @@ use loom::cell::UnsafeCell;
 use loom::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use loom::sync::{Arc, Condvar, Mutex};
 use loom::thread;
-use sateen_base::model;
 use sateen_runtime::models::distant::Distant;
 use sateen_runtime::models::join_stack::{JoinStack, Slot};
 use sateen_runtime::models::latch::Waiter;
 use sateen_runtime::models::offer;
 use sateen_runtime::models::request_word::{HUNGRY, RequestWord};
 use sateen_runtime::models::sleepers::Sleepers;
+use sateen_testkit::model;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 /// A fiber that parks by a condition variable.

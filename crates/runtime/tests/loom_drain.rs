@@ -5,10 +5,10 @@ use loom::cell::UnsafeCell;
 use loom::sync::Arc;
 use loom::sync::atomic::Ordering::Relaxed;
 use loom::thread;
-use sateen_base::model;
 use sateen_base::prim::searched::{AtomicBool, AtomicUsize};
 use sateen_runtime::models::drain::DrainCount;
 use sateen_runtime::models::gate::{Gate, Life};
+use sateen_testkit::model;
 
 /// Submissions through the gate. A submitter writes its place inside the gate. A worker that sees
 /// the runtime closing reads the places.

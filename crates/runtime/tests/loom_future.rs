@@ -7,8 +7,8 @@ use loom::sync::Arc;
 use loom::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use loom::sync::{Condvar, Mutex};
 use loom::thread;
-use sateen_base::model;
 use sateen_runtime::models::wake_word::{Paused, Released, WakeWord};
+use sateen_testkit::model;
 
 /// A future that is ready once all `flags` are set, in a queue with one place.
 struct Frame {

@@ -5,11 +5,11 @@
 use loom::cell::UnsafeCell;
 use loom::sync::Arc;
 use loom::thread;
-use sateen_base::model;
 use sateen_base::prim::searched::AtomicPtr;
 use sateen_runtime::models::inbox::{Inbox, Linked};
 use sateen_runtime::models::request_word::{READY, RequestWord};
 use sateen_runtime::models::sleepers::Sleepers;
+use sateen_testkit::model;
 
 struct Node {
     next: AtomicPtr<Node>,

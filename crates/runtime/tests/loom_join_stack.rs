@@ -5,8 +5,8 @@
 use loom::sync::Arc;
 use loom::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use loom::thread;
-use sateen_base::model;
 use sateen_runtime::models::join_stack::{Job, JoinStack, Slot, Stolen};
+use sateen_testkit::model;
 
 const JOBS: usize = 3;
 

@@ -5,8 +5,8 @@ use loom::cell::UnsafeCell;
 use loom::sync::atomic::{AtomicBool, Ordering};
 use loom::sync::{Arc, Condvar, Mutex};
 use loom::thread;
-use sateen_base::model;
 use sateen_runtime::models::latch::{CountLatch, Latch, Waiter};
+use sateen_testkit::model;
 
 /// A waiter that parks by a condition variable.
 struct Parker {

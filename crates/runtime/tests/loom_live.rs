@@ -8,13 +8,13 @@ use loom::cell::UnsafeCell;
 use loom::sync::{Arc, Condvar, Mutex};
 use loom::thread;
 use loom_common::ParkingFiber;
-use sateen_base::model;
 use sateen_base::prim::Ordering::Relaxed;
 use sateen_base::prim::searched::AtomicUsize;
 use sateen_runtime::models::live::{Links, Live, LiveFutures};
 use sateen_runtime::models::started_on::StartedOn;
 use sateen_runtime::models::task_state::{Cancel, TaskState};
 use sateen_runtime::models::wake_word::{Paused, WakeWord};
+use sateen_testkit::model;
 use std::ptr::NonNull;
 
 /// The fiber that polls. It is freed when the last worker has left.

@@ -5,8 +5,8 @@
 use loom::cell::UnsafeCell;
 use loom::sync::{Arc, Notify};
 use loom::thread;
-use sateen_base::model;
 use sateen_runtime::models::outside_latch::OutsideLatch;
+use sateen_testkit::model;
 
 struct Results([UnsafeCell<u32>; 2]);
 

@@ -6,8 +6,8 @@ use loom::cell::UnsafeCell;
 use loom::sync::Arc;
 use loom::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use loom::thread;
-use sateen_base::model;
 use sateen_runtime::models::own_list::{Left, OwnList, Shell};
+use sateen_testkit::model;
 
 /// A spawn, with what is in its shell, and how often it has run and been freed.
 struct Spawn {

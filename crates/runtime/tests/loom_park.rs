@@ -7,9 +7,9 @@ use loom::sync::Arc;
 use loom::sync::Notify;
 use loom::sync::atomic::{AtomicUsize, Ordering::Acquire, Ordering::Relaxed, Ordering::Release};
 use loom::thread;
-use sateen_base::model;
 use sateen_base::prim::searched::AtomicBool;
 use sateen_runtime::models::park_word::ParkWord;
+use sateen_testkit::model;
 
 /// A fiber that waits for one flag or for two.
 struct Fiber {

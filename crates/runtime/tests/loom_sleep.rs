@@ -14,12 +14,12 @@ use loom::sync::atomic::{
 };
 use loom::thread;
 use sateen_base::canary;
-use sateen_base::model;
 use sateen_base::prim::searched::AtomicUsize;
 use sateen_runtime::models::join_stack::{Job, JoinStack, Slot};
 use sateen_runtime::models::offer;
 use sateen_runtime::models::request_word::{HUNGRY, RequestWord};
 use sateen_runtime::models::sleepers::Sleepers;
+use sateen_testkit::model;
 
 const JOBS: usize = 2;
 /// The slots of the workers that sleep.

@@ -6,9 +6,9 @@ use loom::sync::atomic::Ordering::{Relaxed, SeqCst};
 use loom::sync::atomic::{AtomicUsize, fence};
 use loom::sync::{Arc, Mutex};
 use loom::thread;
-use sateen_base::model;
 use sateen_runtime::models::sleepers::Sleepers;
 use sateen_runtime::models::stall::{Rest, Stall};
+use sateen_testkit::model;
 
 /// Worker 0 has no stack. The others have one or get one.
 struct Crew {

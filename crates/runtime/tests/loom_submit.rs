@@ -7,11 +7,11 @@ use loom::sync::Arc;
 use loom::sync::atomic::Ordering::{Relaxed, SeqCst};
 use loom::sync::atomic::fence;
 use loom::thread;
-use sateen_base::model;
 use sateen_base::prim::searched::AtomicUsize;
 use sateen_runtime::models::drain::DrainCount;
 use sateen_runtime::models::gate::{Gate, Life};
 use sateen_runtime::models::sleepers::Sleepers;
+use sateen_testkit::model;
 
 /// A runtime of one worker.
 struct Runtime {

@@ -6,8 +6,8 @@ use loom::cell::UnsafeCell;
 use loom::sync::Arc;
 use loom::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use loom::thread;
-use sateen_base::model;
 use sateen_runtime::models::task_state::{Claim, Completion, TaskState};
+use sateen_testkit::model;
 
 /// A frame with the fields that the state word guards.
 struct Frame {

@@ -4,8 +4,8 @@
 
 use loom::sync::Arc;
 use loom::thread;
-use sateen_base::model;
 use sateen_runtime::models::trace_ring::Ring;
+use sateen_testkit::model;
 
 fn event(number: u64) -> [u64; 4] {
     [number + 1, number + 11, number + 101, number + 1001]

@@ -4,9 +4,9 @@
 
 use loom::sync::Arc;
 use loom::thread;
-use sateen_base::model;
 use sateen_runtime::models::wait_record::{Wait, WaitRecord};
 use sateen_sync::park::Awaited;
+use sateen_testkit::model;
 
 const KINDS: [&str; 2] = ["a", "bcd"];
 

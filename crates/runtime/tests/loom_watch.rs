@@ -5,13 +5,13 @@
 
 use loom::sync::Arc;
 use loom::thread;
-use sateen_base::model;
 use sateen_base::prim::Ordering::Relaxed;
 use sateen_base::prim::searched::{AtomicBool, AtomicU64};
 use sateen_runtime::models::request_word::{RequestWord, TIMER};
 use sateen_runtime::models::sleepers::Sleepers;
 use sateen_runtime::models::watcher::{NEVER, News, Watcher};
 use sateen_sync::park::ThreadParker;
+use sateen_testkit::model;
 
 /// The slots of the workers that sleep.
 const A: usize = 0;

@@ -8,16 +8,15 @@
 
 mod common;
 
-use common::{Watchdog, message};
 use sateen_runtime::{
     BuildError, Builder, CurrentThread, FiberLocalError, JoinError, JoinHandle, MAX_WORKERS,
     Runtime, Spawn, WorkerThread, fiber_local, par_chunks_mut, policy, spawn, spawn_local,
 };
 use sateen_sync::{Event, park};
+use sateen_testkit::{Watchdog, panic_of};
 use std::cell::{Cell, OnceCell};
 use std::future::Future;
 use std::io;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
 use std::sync::{Arc, Mutex, OnceLock, mpsc};
 use std::task::{Context, Waker};
@@ -37,11 +36,6 @@ const NOT_SHOWN: &[(&str, &str)] = &[
 
 /// What the user does, the text, and what gives it.
 type Row = (&'static str, &'static str, fn() -> String);
-
-fn panic_of<R>(f: impl FnOnce() -> R) -> String {
-    let caught = catch_unwind(AssertUnwindSafe(|| drop(f())));
-    message(caught.expect_err("a panic"))
-}
 
 fn rt() -> Runtime {
     Runtime::builder().workers(1).build().expect("a runtime")

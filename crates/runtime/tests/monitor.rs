@@ -3,8 +3,9 @@
 
 mod common;
 
-use common::{threads_named, watched};
+use common::threads_named;
 use sateen_runtime::{Runtime, Spawn, spawn};
+use sateen_testkit::watched;
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Barrier, Mutex, mpsc};

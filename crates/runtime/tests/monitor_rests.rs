@@ -4,8 +4,9 @@
 
 mod common;
 
-use common::{threads_named, watched};
+use common::threads_named;
 use sateen_runtime::Runtime;
+use sateen_testkit::watched;
 use std::sync::Barrier;
 use std::time::Duration;
 

@@ -3,11 +3,12 @@
 
 mod common;
 
-use common::{Watchdog, with_runtime};
+use common::with_runtime;
 use sateen_runtime::{
     Grain, JoinError, Runtime, fork, join, poll_requests, scope, sleep, timeout, yield_now,
 };
 use sateen_sync::Event;
+use sateen_testkit::Watchdog;
 use std::panic::resume_unwind;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};

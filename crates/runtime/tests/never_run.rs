@@ -1,14 +1,12 @@
 //! What the runtime was given and never runs: its destructor may panic. That panic ends where the
 //! runtime drops the value. The caller gets the answer that is documented, also while it unwinds.
 
-mod common;
-
-use common::{Watchdog, message};
 use sateen_runtime::{
     Builder, CancelToken, CurrentThread, JoinError, Runtime, Spawn, Stack, StackAllocator,
     WorkerThread, fork, join, policy, scope, spawn, spawn_async, spawn_local,
 };
 use sateen_sync::Event;
+use sateen_testkit::{Watchdog, message};
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind, panic_any};
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};

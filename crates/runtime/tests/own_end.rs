@@ -2,16 +2,16 @@
 
 mod common;
 
-use common::Watchdog;
 use sateen_runtime::{
     Builder, Runtime, ShutdownError, blocking, no_suspend, sleep_async, spawn, yield_now,
 };
 use sateen_sync::Event;
+use sateen_testkit::{Watchdog, waker_fn};
 use std::cell::RefCell;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, mpsc};
-use std::task::{Context, Wake, Waker};
+use std::task::Context;
 use std::time::Duration;
 
 /// The last handle of a runtime.
@@ -109,17 +109,11 @@ fn in_hooks() {
 
 #[test]
 fn in_a_waker_and_in_a_destructor() {
-    struct Ends(Last);
-    impl Wake for Ends {
-        fn wake(self: Arc<Self>) {
-            end(&self.0);
-        }
-    }
     ends("dropped in a waker", plain, |last| {
         let spawner = last.lock().expect("no panic").as_ref().expect("there").spawner();
         let (go, gone) = mpsc::channel::<()>();
         let task = spawner.spawn(move || _ = gone.recv());
-        let waker = Waker::from(Arc::new(Ends(last)));
+        let waker = waker_fn(move || end(&last));
         // The handle must still exist when the task ends.
         let task = Pin::new(Box::leak(Box::new(task)));
         assert!(task.poll(&mut Context::from_waker(&waker)).is_pending());
@@ -205,23 +199,20 @@ fn a_drop_is_not_cancelled() {
 /// If there are no threads for blocking calls, a blocked worker calls the waker itself.
 #[test]
 fn in_a_waker_that_a_blocked_worker_calls() {
-    struct Ends(Last, Event);
-    impl Wake for Ends {
-        fn wake(self: Arc<Self>) {
-            end(&self.0);
-            self.1.set();
-        }
-    }
     let set = |builder: Builder, _: &Last| builder.substitutes(0).blocking_threads(0);
     ends("dropped in a waker on a blocked worker", set, |last| {
         on(&last, |last| {
-            let ends = Arc::new(Ends(Arc::clone(last), Event::new()));
-            let waker = Waker::from(Arc::clone(&ends));
+            let (last, ended) = (Arc::clone(last), Arc::new(Event::new()));
+            let tell = Arc::clone(&ended);
+            let waker = waker_fn(move || {
+                end(&last);
+                tell.set();
+            });
             let mut sleep = Box::pin(sleep_async(Duration::from_millis(1)));
             while sleep.as_mut().poll(&mut Context::from_waker(&waker)).is_ready() {
                 sleep = Box::pin(sleep_async(Duration::from_millis(1)));
             }
-            no_suspend(|| ends.1.wait());
+            no_suspend(|| ended.wait());
         });
     });
 }

@@ -2,10 +2,11 @@
 
 mod common;
 
-use common::{at_all_counts, message, with_runtime};
+use common::{at_all_counts, with_runtime};
 use sateen_runtime::{
     Grain, par_chunks_mut, par_fold, par_for, par_map, par_reduce, par_sort, par_sort_unstable,
 };
+use sateen_testkit::message;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 

@@ -2,7 +2,7 @@
 
 use sateen_base::os::{allowed_cores, current_core, misplaces_threads};
 use sateen_runtime::{Runtime, join};
-use std::thread;
+use sateen_testkit::until;
 use std::time::{Duration, Instant};
 
 fn spin(time: Duration) {
@@ -19,7 +19,7 @@ fn bursts(runtime: &Runtime, count: u32) {
             let work = || spin(Duration::from_micros(100));
             join(work, work);
         });
-        thread::sleep(Duration::from_micros(500));
+        until(|| runtime.metrics().sleeping == 2);
     }
 }
 

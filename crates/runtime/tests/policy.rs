@@ -1,7 +1,5 @@
 //! The shipped policies, priorities, and a policy of the user's.
 
-mod common;
-
 use sateen_runtime::policy::{self, Policy, Runnable, Scheduling};
 use sateen_runtime::{Priority, Runtime, Spawn, fork, join, scope, spawn, worker_index, yield_now};
 use sateen_sync::{Event, Mutex};

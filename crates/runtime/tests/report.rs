@@ -13,19 +13,11 @@ use sateen_sync::{Event, Mutex};
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, OnceLock};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Takes reports until one is as wanted.
 fn until(rt: &Runtime, wanted: impl Fn(&Report) -> bool) -> Report {
-    let end = Instant::now() + Duration::from_secs(60);
-    loop {
-        let report = rt.report();
-        if wanted(&report) {
-            return report;
-        }
-        assert!(Instant::now() < end, "not seen: {report}");
-        std::thread::yield_now();
-    }
+    sateen_testkit::until_some(|| Some(rt.report()).filter(&wanted))
 }
 
 fn all_wait(report: &Report, count: usize) -> bool {
@@ -76,10 +68,8 @@ fn names_places_and_waits_are_told() {
             text.contains("all blocked, no timer pending, 2 outside wakers outstanding"),
             "{text}"
         );
-        std::thread::sleep(Duration::from_millis(2));
-        let later = rt.report();
         let waited = |report: &Report| named(report, "reader").waits_for.as_ref().map(|w| w.time);
-        assert!(waited(&later) > waited(&report), "{later}");
+        until(rt, |later| waited(later) > waited(&report));
         event.set();
         drop(guard);
         reader.join().expect("set");
@@ -396,17 +386,13 @@ fn a_blocked_runtime_says_so_by_itself() {
             let inner = Arc::clone(&event);
             let task = rt.spawn_with(Spawn::new().name("reader"), move || inner.wait());
             // Waits until the message was printed and no worker has anything left to report.
-            let end = Instant::now() + Duration::from_secs(30);
             let quiet = |rt: &Runtime| {
                 let stats = rt.metrics();
                 stats.sleeping == workers && stats.total().surveys > 0
             };
             let before = rt.metrics().total().surveys;
-            while rt.metrics().total().surveys < before + workers as u64 || !quiet(&rt) {
-                assert!(Instant::now() < end, "nothing was said");
-                std::thread::sleep(Duration::from_millis(1));
-            }
-            std::thread::sleep(Duration::from_millis(30));
+            let surveys = || rt.metrics().total().surveys;
+            sateen_testkit::until(|| surveys() >= before + workers as u64 && quiet(&rt));
             event.set();
             task.join().expect("set");
         }
@@ -417,9 +403,6 @@ fn a_blocked_runtime_says_so_by_itself() {
 #[test]
 fn the_waker_of_one_who_went_on_may_panic_in_its_destructor() {
     struct Hostile;
-    impl std::task::Wake for Hostile {
-        fn wake(self: Arc<Self>) {}
-    }
     impl Drop for Hostile {
         fn drop(&mut self) {
             panic!("a waker's destructor");
@@ -429,7 +412,8 @@ fn the_waker_of_one_who_went_on_may_panic_in_its_destructor() {
     // SAFETY: the context waits on its own thread, and every wait may end early.
     unsafe impl sateen_sync::park::Blocker for Thread {
         fn waker(&self) -> std::task::Waker {
-            Arc::new(Hostile).into()
+            let hostile = Hostile;
+            sateen_testkit::waker_fn(move || _ = &hostile)
         }
         fn park(&self) {
             std::thread::yield_now();

@@ -9,10 +9,11 @@ use sateen_runtime::{
 };
 use sateen_sync::Event;
 use sateen_sync::park::{self, Blocker, ThreadParker};
+use sateen_testkit::waker_fn;
 use std::future::pending;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, mpsc};
-use std::task::{Wake, Waker};
+use std::task::Waker;
 use std::time::{Duration, Instant};
 
 const SOON: Duration = Duration::from_millis(20);
@@ -287,19 +288,14 @@ struct Bad {
     parked: Arc<(AtomicUsize, Event)>,
 }
 
-struct BadWaker(Waker);
-
-impl Wake for BadWaker {
-    fn wake(self: Arc<Self>) {
-        self.0.wake_by_ref();
-        std::panic::resume_unwind(Box::new("meant to be"));
-    }
-}
-
 // SAFETY: the context parks until one of its wakers has woken it. The wakers may be kept for ever.
 unsafe impl Blocker for Bad {
     fn waker(&self) -> Waker {
-        Arc::new(BadWaker(Arc::clone(&self.parker).into())).into()
+        let good = Waker::from(Arc::clone(&self.parker));
+        waker_fn(move || {
+            good.wake_by_ref();
+            std::panic::resume_unwind(Box::new("meant to be"));
+        })
     }
 
     fn park(&self) {

@@ -1,14 +1,12 @@
 //! Stack allocators of the user's that call the runtime, wait and panic.
 
-mod common;
-
-use common::{Watchdog, watched};
 use sateen_runtime::{
     JoinError, JoinHandle, PooledStacks, Runtime, Spawn, Stack, StackAllocator, block_on, blocking,
     check_cancelled, current_task, join, par_for, scope, sleep, spawn, spawn_async, worker_index,
     yield_now,
 };
 use sateen_sync::{Event, Mutex};
+use sateen_testkit::{Watchdog, watched};
 use std::hint::black_box;
 use std::io;
 use std::sync::Arc;

@@ -6,33 +6,14 @@ use sateen_runtime::{
     scope, sleep, spawn, yield_now,
 };
 use sateen_sync::Event;
+use sateen_testkit::{until_some, watched};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
-use std::sync::mpsc;
 use std::time::Duration;
 
 /// Numbers of workers and stacks.
 const LIMITS: [(usize, usize); 9] =
     [(1, 1), (1, 2), (1, 4), (1, 8), (2, 2), (2, 3), (2, 4), (2, 8), (4, 8)];
-/// This is long enough for a loaded machine. A test that hangs takes longer.
-const TEST_TIMEOUT: Duration = Duration::from_secs(30);
-
-/// Runs `f`, and ends the process if `f` does not end.
-fn watched<R>(what: &str, f: impl FnOnce() -> R) -> R {
-    let (done, wait) = mpsc::channel::<()>();
-    let what = what.to_owned();
-    let dog = std::thread::spawn(move || {
-        if wait.recv_timeout(TEST_TIMEOUT) == Err(mpsc::RecvTimeoutError::Timeout) {
-            eprintln!("{what} hangs");
-            std::process::abort();
-        }
-    });
-    let result = f();
-    drop(done);
-    dog.join().expect("nothing to panic about");
-    result
-}
-
 /// Runs `f` many times, with each of [`LIMITS`].
 fn at_all_limits(what: &str, times: usize, f: impl Fn() -> usize + Sync, expected: usize) {
     for (workers, stacks) in LIMITS {
@@ -274,13 +255,7 @@ impl StackAllocator for AtMost {
 
 /// Takes reports until one is as wanted.
 fn until(rt: &Runtime, wanted: impl Fn(&Report) -> bool) -> Report {
-    loop {
-        let report = rt.report();
-        if wanted(&report) {
-            return report;
-        }
-        std::thread::yield_now();
-    }
+    until_some(|| Some(rt.report()).filter(&wanted))
 }
 
 /// A task whose scope has two more spawns than there are stacks. The spawns wait for an event.
@@ -492,12 +467,13 @@ fn nothing_is_refused_while_a_sleeper_has_a_stack() {
         let event = Arc::new(Event::new());
         let wait = Arc::clone(&event);
         let task = rt.spawn(move || wait.wait());
-        // The pauses meet the workers on their way to sleep, in a nap, and asleep. The test relies
-        // on none of these.
-        std::thread::sleep(Duration::from_millis(60));
+        // The rounds meet the workers on their way to sleep, in a nap, and asleep.
         for round in 0..1000 {
+            if round % 7 == 0 {
+                sateen_testkit::until(|| rt.metrics().sleeping > 0);
+            }
             assert!(rt.spawn(|| ()).join().is_ok(), "refused in round {round}");
-            std::thread::sleep(Duration::from_micros(round % 7 * 100));
+            (0..round % 7).for_each(|_| std::thread::yield_now());
         }
         event.set();
         task.join().expect("nobody cancels it");

@@ -14,6 +14,7 @@ mod unwinding;
 
 use sateen_runtime::{FiberInfo, Runtime, Spawn, sleep, yield_now};
 use sateen_sync::Event;
+use sateen_testkit::{give_way, until};
 use std::cell::{Cell, RefCell};
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Stdio};
@@ -94,11 +95,12 @@ fn nothing_is_left_of_the_threads_at_the_end() {
 #[test]
 fn the_end_waits_for_slow_destructors_of_thread_locals() {
     static STATE: AtomicUsize = AtomicUsize::new(0);
+    static GO: AtomicBool = AtomicBool::new(false);
     struct Slow;
     impl Drop for Slow {
         fn drop(&mut self) {
             STATE.store(1, SeqCst);
-            thread::sleep(Duration::from_millis(300));
+            until(|| GO.load(SeqCst));
             STATE.store(2, SeqCst);
         }
     }
@@ -108,12 +110,15 @@ fn the_end_waits_for_slow_destructors_of_thread_locals() {
     // with it.
     let of_its_own = || Spawn::new().stack_size(4 << 20);
     runtime.spawn_with(of_its_own(), || SLOW.set(Some(Slow))).join().expect("ran");
-    while STATE.load(SeqCst) == 0 {
-        thread::yield_now();
-    }
+    until(|| STATE.load(SeqCst) == 1);
     runtime.spawn_with(of_its_own(), || ()).join().expect("ran");
-    runtime.shutdown().expect("an orderly end");
-    assert_eq!(STATE.load(SeqCst), 2, "the end did not wait for the destructor");
+    let end = thread::spawn(move || {
+        runtime.shutdown().expect("an orderly end");
+        STATE.load(SeqCst)
+    });
+    give_way();
+    GO.store(true, SeqCst);
+    assert_eq!(end.join().expect("ended"), 2, "the end did not wait for the destructor");
 }
 
 #[test]
@@ -230,7 +235,7 @@ fn a_report_sees_what_tasks_wait_for() {
             (report.fibers.iter().filter(named).count() == 20 && report.fibers.len() == count)
                 .then_some(report)
         };
-        let _dog = common::Watchdog::new(&format!("a report on {workers} workers"));
+        let _dog = sateen_testkit::Watchdog::new(&format!("a report on {workers} workers"));
         let seen = |count| (0..).find_map(|_| waits(count)).expect("in the end");
         assert_eq!(seen(21).blocked, None, "a task waits for time");
         sleeper.cancel();
@@ -270,7 +275,7 @@ fn a_blocked_runtime_says_so_by_itself() {
         assert_eq!(times, COUNTS.len() * ROUNDS, "once each time");
         return;
     }
-    let _dog = common::Watchdog::new("nothing is said");
+    let _dog = sateen_testkit::Watchdog::new("nothing is said");
     for workers in COUNTS {
         let builder = Runtime::builder().workers(workers).strict(true);
         let runtime = builder.report_blocked(true).build().expect("a runtime");
@@ -290,7 +295,7 @@ fn a_blocked_runtime_says_so_by_itself() {
 
 #[test]
 fn a_report_leaves_nothing_at_workers_that_fall_asleep() {
-    let _dog = common::Watchdog::new("reports while tasks fall asleep");
+    let _dog = sateen_testkit::Watchdog::new("reports while tasks fall asleep");
     let runtime = strict(2);
     for _ in 0..300 {
         let event = Arc::new(Event::new());

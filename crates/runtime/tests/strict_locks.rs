@@ -6,12 +6,12 @@
 #[path = "keep_threads.rs"]
 mod keep_threads;
 
-use keep_threads::watched;
 use sateen_runtime::{
     Builder, JoinError, Runtime, Spawn, join, no_suspend, par_for, par_reduce, policy, scope,
     sleep, spawn, yield_now,
 };
 use sateen_sync::Event;
+use sateen_testkit::watched;
 use std::hint::black_box;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, Barrier, Condvar, Mutex, RwLock, mpsc};

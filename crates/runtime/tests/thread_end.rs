@@ -1,10 +1,8 @@
 //! Runtimes that run on the current thread, while that thread's locals are destroyed.
 
-mod common;
-
-use common::Watchdog;
 use sateen_runtime::{CurrentThread, Runtime, yield_now};
 use sateen_sync::Event;
+use sateen_testkit::Watchdog;
 use std::cell::{Cell, RefCell};
 use std::process::Command;
 use std::rc::Rc;

@@ -2,12 +2,13 @@
 
 mod common;
 
-use common::{at_all_counts, message, with_runtime};
+use common::{at_all_counts, with_runtime};
 use sateen_runtime::{
     Elapsed, JoinError, JoinHandle, Runtime, Spawn, block_on, blocking, check_cancelled, join,
     sleep, sleep_async, sleep_until, spawn, timeout, timeout_async, yield_now,
 };
 use sateen_sync::{Event, Mutex};
+use sateen_testkit::message;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};

@@ -2,15 +2,16 @@
 
 mod common;
 
-use common::{Watchdog, with_runtime};
+use common::with_runtime;
 use sateen_runtime::{CancelToken, JoinError, Runtime, Spawn};
 use sateen_sync::Event;
+use sateen_testkit::{Counter, Watchdog};
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
-use std::task::{Context, Wake, Waker};
+use std::task::Context;
 
 const MANY: usize = 200_000;
 
@@ -85,14 +86,6 @@ fn an_arrival_may_panic() {
     assert_eq!(local.run_until(task).expect("ran"), 1);
 }
 
-/// Panics when it is woken.
-struct Panics;
-impl Wake for Panics {
-    fn wake(self: Arc<Self>) {
-        panic!("woken");
-    }
-}
-
 #[test]
 fn a_panicking_waker_keeps_nothing_from_being_cancelled() {
     let _watchdog = Watchdog::new("a waker");
@@ -100,7 +93,7 @@ fn a_panicking_waker_keeps_nothing_from_being_cancelled() {
         let parent = CancelToken::new();
         let (child, grandchild) = (parent.child(), parent.child().child());
         let deep = child.child();
-        let waker = Waker::from(Arc::new(Panics));
+        let (_, waker) = Counter::bomb();
         let mut cx = Context::from_waker(&waker);
         let (mut a, mut b) = (pin!(parent.cancelled()), pin!(child.cancelled()));
         assert!(a.as_mut().poll(&mut cx).is_pending() && b.as_mut().poll(&mut cx).is_pending());

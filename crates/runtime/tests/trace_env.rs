@@ -65,7 +65,7 @@ fn kill_self(signal: libc::c_int) -> ! {
     // SAFETY: it sends a signal to this process.
     unsafe { libc::kill(libc::getpid(), signal) };
     loop {
-        std::thread::sleep(Duration::from_secs(1));
+        std::thread::park();
     }
 }
 

@@ -106,7 +106,7 @@ fn misbehave() {
         // The crate sees to it that these come here no second time.
         5 => info_span!("within a subscriber").in_scope(|| info!("and an event")),
         6 => drop(LOCK.lock()),
-        7 => std::thread::sleep(Duration::from_micros(10)),
+        7 => std::thread::yield_now(),
         _ => panic!("a subscriber's own"),
     }
 }
@@ -227,7 +227,7 @@ fn stolen_branches_and_polls_are_in_the_span_of_their_task() {
                 fork([(); 4].map(|()| {
                     || {
                         info!(task = me());
-                        std::thread::sleep(Duration::from_micros(200));
+                        sateen_testkit::give_way();
                         yield_now();
                     }
                 }));

@@ -3,9 +3,10 @@
 
 mod common;
 
-use common::{Watchdog, at_all_counts};
+use common::at_all_counts;
 use sateen_runtime::{JoinError, Runtime, Spawn, spawn, yield_now};
 use sateen_sync::Event;
+use sateen_testkit::Watchdog;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, Mutex};

@@ -4,7 +4,7 @@
 #![cfg(not(loom))]
 
 mod variance {
-    sateen_base::variance! {
+    sateen_testkit::variance! {
         covariant JoinHandle<T> = sateen_runtime::JoinHandle<T>;
         covariant FiberLocal<T> = sateen_runtime::FiberLocal<T>;
         invariant Scope<'a> = sateen_runtime::Scope<'a>;
@@ -14,21 +14,21 @@ mod variance {
 
 #[cfg(feature = "trace")]
 mod variance_of_traces {
-    sateen_base::variance! {
+    sateen_testkit::variance! {
         covariant Trace<'a> = sateen_runtime::Trace<'a>;
     }
 }
 
 #[cfg(all(feature = "inspect", unix))]
 mod variance_of_looks {
-    sateen_base::variance! {
+    sateen_testkit::variance! {
         covariant QueueLook<'a> = sateen_runtime::inspect::QueueLook<'a>;
     }
 }
 
 #[cfg(not(doctest))]
 mod auto_traits {
-    sateen_base::auto_traits! {
+    sateen_testkit::auto_traits! {
         JoinHandle<T>: Send if Send, Sync if Send = sateen_runtime::JoinHandle<T>;
         FiberLocal<T>: Send if always, Sync if always = sateen_runtime::FiberLocal<T>;
     }

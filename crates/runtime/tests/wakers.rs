@@ -2,29 +2,18 @@
 
 mod common;
 
-use common::{Watchdog, at_all_counts, strict, with_runtime};
+use common::{at_all_counts, strict, with_runtime};
 use sateen_runtime::{Runtime, sleep, sleep_async, spawn};
 use sateen_sync::{Event, Mutex};
+use sateen_testkit::{Watchdog, waker_fn};
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
-use std::task::{Context, Poll, Wake, Waker};
+use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 
 const SHORT: Duration = Duration::from_millis(2);
-
-/// A waker that calls a closure.
-struct Calls<F>(F);
-impl<F: Fn() + Send + Sync + 'static> Wake for Calls<F> {
-    fn wake(self: Arc<Self>) {
-        (self.0)();
-    }
-}
-
-fn waker(f: impl Fn() + Send + Sync + 'static) -> Waker {
-    Waker::from(Arc::new(Calls(f)))
-}
 
 /// Polls a sleep of [`SHORT`] once with that waker. The timer stays armed where the caller runs.
 fn armed(waker: &Waker) -> Pin<Box<impl Future<Output = ()> + use<>>> {
@@ -42,7 +31,7 @@ fn a_waker_may_take_a_lock_that_somebody_holds() {
         let (mutex, woken) = (Arc::new(Mutex::new(())), Arc::new(Event::new()));
         let (lock, tell) = (Arc::clone(&mutex), Arc::clone(&woken));
         let held = mutex.lock();
-        let _sleep = armed(&waker(move || {
+        let _sleep = armed(&waker_fn(move || {
             drop(lock.lock());
             tell.set();
         }));
@@ -61,8 +50,8 @@ fn a_waker_may_panic() {
         let woken = Arc::new(Event::new());
         rt.spawn(move || {
             let tell = Arc::clone(&woken);
-            let _bad = armed(&waker(|| panic!("a waker")));
-            let _good = armed(&waker(move || tell.set()));
+            let _bad = armed(&waker_fn(|| panic!("a waker")));
+            let _good = armed(&waker_fn(move || tell.set()));
             woken.wait();
         })
         .join()
@@ -80,7 +69,7 @@ fn a_waker_that_waits_keeps_no_sleeper_asleep() {
             let wakers: Vec<_> = (0..20)
                 .map(|_| {
                     let (wait, count) = (Arc::clone(&wait), Arc::clone(&count));
-                    armed(&waker(move || {
+                    armed(&waker_fn(move || {
                         count.fetch_add(1, SeqCst);
                         wait.wait();
                     }))
@@ -105,7 +94,7 @@ fn a_waker_may_spawn() {
     let (sender, receiver) = std::sync::mpsc::channel();
     let thread = runtime.run(|| {
         let sender = sender.clone();
-        let _sleep = armed(&waker(move || {
+        let _sleep = armed(&waker_fn(move || {
             let sender = sender.clone();
             drop(spawn(move || sender.send(std::thread::current().id())));
         }));
@@ -125,7 +114,7 @@ impl<F: Future> Future for Wrapped<F> {
     type Output = F::Output;
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
         let outer = cx.waker().clone();
-        let inner = waker(move || outer.wake_by_ref());
+        let inner = waker_fn(move || outer.wake_by_ref());
         self.0.as_mut().poll(&mut Context::from_waker(&inner))
     }
 }
@@ -191,7 +180,7 @@ fn a_sleep_goes_on_after_the_end_of_its_runtime() {
             let mut sleep = Box::pin(sleep_async(50 * SHORT));
             let woken = Arc::new(Event::new());
             let tell = Arc::clone(&woken);
-            let waker = waker(move || tell.set());
+            let waker = waker_fn(move || tell.set());
             assert!(sleep.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
             send.send((sleep, woken)).expect("received");
         })

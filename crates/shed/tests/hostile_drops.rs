@@ -5,11 +5,8 @@
 #![cfg(feature = "std")]
 #![cfg(not(loom))]
 
-#[path = "../../base/tests/common/child.rs"]
-mod child;
-
-use child::in_child;
 use sateen_shed::{Outcome, Shed, TaskId, Template};
+use sateen_testkit::in_child;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};

@@ -5,7 +5,7 @@ mod loom_common;
 
 use loom::thread;
 use loom_common::*;
-use sateen_base::model;
+use sateen_testkit::model;
 
 /// Dependencies are added while another thread looks for cycles. That thread finds the tasks that
 /// they name, and not the task that an unwritten dependency names, which would be a cycle. Two

@@ -6,8 +6,8 @@ mod loom_common;
 use loom::sync::Arc;
 use loom::thread;
 use loom_common::*;
-use sateen_base::model;
 use sateen_shed::{Error, TaskState, Template};
+use sateen_testkit::model;
 
 /// A task ends while another thread is about to depend on it. The next task in its slot has
 /// dependents too, perhaps already. Each of the two tasks has its own dependents.

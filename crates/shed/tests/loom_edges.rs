@@ -4,8 +4,8 @@
 
 use loom::sync::Arc;
 use loom::thread;
-use sateen_base::model;
 use sateen_shed::{Outcome, Shed};
+use sateen_testkit::model;
 
 #[test]
 fn dependencies_taken_at_once_are_each_somebodys_alone() {

@@ -4,8 +4,8 @@
 use loom::cell::UnsafeCell;
 use loom::sync::Arc;
 use loom::thread;
-use sateen_base::model;
 use sateen_shed::{Error, Outcome, Shed};
+use sateen_testkit::model;
 
 struct Watched {
     shed: Shed<()>,

@@ -7,8 +7,8 @@ use loom::sync::Arc;
 use loom::sync::atomic::{AtomicUsize, Ordering};
 use loom::thread;
 use loom_common::*;
-use sateen_base::model;
 use sateen_shed::{Error, Outcome, TaskId, TaskState};
+use sateen_testkit::model;
 use std::sync::atomic::Ordering::Relaxed;
 
 /// The name of the task that will have that task's slot after it.

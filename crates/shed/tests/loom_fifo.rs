@@ -6,8 +6,8 @@
 mod loom_common;
 
 use loom::thread::{self, JoinHandle};
-use sateen_base::model;
 use sateen_shed::{Outcome, Packed, Shed};
+use sateen_testkit::model;
 use std::sync::Arc;
 
 type Small = Arc<Shed<u32, Packed>>;

@@ -5,8 +5,8 @@ mod loom_common;
 
 use loom::thread;
 use loom_common::*;
-use sateen_base::model;
 use sateen_shed::{Outcome, TaskId, TaskState};
+use sateen_testkit::model;
 
 /// One thread drops a slot's payload, and another writes the next payload there.
 #[test]

@@ -6,7 +6,7 @@ mod loom_common;
 use loom::sync::Arc;
 use loom::thread;
 use loom_common::*;
-use sateen_base::model;
+use sateen_testkit::model;
 
 #[test]
 fn what_has_run_was_ready() {

@@ -7,8 +7,8 @@ mod loom_common;
 use loom::sync::Arc;
 use loom::thread;
 use loom_common::{Watched, drops};
-use sateen_base::model;
 use sateen_shed::{Outcome, Sharded, Shed, TaskId};
+use sateen_testkit::model;
 use std::sync::atomic::Ordering::Relaxed;
 
 /// The main thread's stripe is the first, the other's the second.

@@ -2,8 +2,8 @@
 #![cfg(loom)]
 
 use loom::thread;
-use sateen_base::model;
 use sateen_shed::{Outcome, Shed};
+use sateen_testkit::model;
 use std::sync::Arc;
 
 fn small() -> Arc<Shed<u32>> {

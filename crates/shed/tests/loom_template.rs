@@ -6,8 +6,8 @@ mod loom_common;
 use loom::sync::atomic::{AtomicUsize, Ordering};
 use loom::thread;
 use loom_common::*;
-use sateen_base::model;
 use sateen_shed::{Error, Instance, Node, TaskId, Template};
+use sateen_testkit::model;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, OnceLock, Weak};
 

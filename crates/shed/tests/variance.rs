@@ -6,7 +6,7 @@
 #![cfg(not(loom))]
 
 mod variance {
-    sateen_base::variance! {
+    sateen_testkit::variance! {
         invariant Shed<T> = sateen_shed::Shed<T>;
         invariant ShedIn<T> = sateen_shed::ShedIn<'static, T>;
         covariant ShedInOf<'a> = sateen_shed::ShedIn<'a, u8>;
@@ -26,7 +26,7 @@ mod auto_traits {
     use sateen_shed::{Growing, Instance, Sharded, Shed};
     use std::sync::Arc;
 
-    sateen_base::auto_traits! {
+    sateen_testkit::auto_traits! {
         Plain<T>: Send if Send, Sync if Send = Shed<T>;
         Striped<T>: Send if Send, Sync if Send = Shed<T, Sharded<8>>;
         Grown<T>: Send if Send, Sync if Send = Shed<T, Growing>;

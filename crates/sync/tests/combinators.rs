@@ -1,15 +1,13 @@
 //! Waiting for several futures at once.
 #![cfg(not(loom))]
 
-mod common;
-
-use common::{Counter, poll, poll_with, sized, waker_fn};
 use sateen_sync::combinators::{
     Each, OneOf2, OneOf3, all_or_errors, first_ok, join_all, race, try_join_all,
 };
 use sateen_sync::oneshot::{self, RecvError};
 use sateen_sync::timer::timeout_async;
 use sateen_sync::{Event, block_on};
+use sateen_testkit::{Counter, poll, poll_with, sized, waker_fn};
 use std::cell::Cell;
 use std::future::{Future, pending, poll_fn, ready};
 use std::panic::{AssertUnwindSafe, catch_unwind};

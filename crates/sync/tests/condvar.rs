@@ -4,9 +4,10 @@
 
 mod common;
 
-use common::{InlineTask, Rng, block_on, poll, poll_with, sized, waker_fn};
+use common::{InlineTask, Rng, block_on};
 use sateen_sync::park::{self, Blocker, ThreadParker};
 use sateen_sync::{Condvar, Mutex};
+use sateen_testkit::{poll, poll_with, sized, waker_fn};
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;

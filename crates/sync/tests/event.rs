@@ -3,8 +3,9 @@
 
 mod common;
 
-use common::{block_on, poll, sized, waker_fn};
+use common::block_on;
 use sateen_sync::Event;
+use sateen_testkit::{poll, sized, waker_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::thread;
@@ -51,7 +52,7 @@ fn a_waker_that_resets() {
     let mut waits: Vec<_> = (0..40).map(|_| Box::pin(EVENT.wait_async())).collect();
     for wait in &mut waits {
         let waker = waker_fn(|| EVENT.reset());
-        assert!(common::poll_with(wait.as_mut(), &waker).is_pending());
+        assert!(sateen_testkit::poll_with(wait.as_mut(), &waker).is_pending());
     }
     EVENT.set();
     assert!(!EVENT.is_set());
@@ -63,7 +64,9 @@ fn a_panicking_waker_releases_the_others() {
     let event = Event::new();
     let mut waits: Vec<_> = (0..3).map(|_| Box::pin(event.wait_async())).collect();
     for wait in &mut waits {
-        assert!(common::poll_with(wait.as_mut(), &waker_fn(|| panic!("waker"))).is_pending());
+        assert!(
+            sateen_testkit::poll_with(wait.as_mut(), &waker_fn(|| panic!("waker"))).is_pending()
+        );
     }
     assert!(catch_unwind(AssertUnwindSafe(|| event.set())).is_err());
     assert!(event.is_set());

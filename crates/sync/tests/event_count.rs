@@ -1,8 +1,6 @@
 //! The eventcount: its operations one by one, and conservation under load.
 #![cfg(not(loom))]
 
-mod common;
-
 use sateen_base::fence::{heavy, is_asymmetric, light};
 use sateen_sync::EventCount;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -114,7 +112,7 @@ fn misuse_is_told() {
 fn all_work_is_done(sleeper_fence: fn(), publisher_fence: fn(), timed: bool) {
     const WORKERS: usize = 5;
     const PUBLISHERS: usize = 3;
-    const PIECES: usize = common::sized(20_000);
+    const PIECES: usize = sateen_testkit::sized(20_000);
     let count = EventCount::new(WORKERS);
     let (work, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let (given, taken) = (AtomicUsize::new(0), AtomicUsize::new(0));

@@ -3,8 +3,9 @@
 
 mod common;
 
-use common::{InlineTask, block_on, poll, poll_with, sized, waker_fn};
+use common::{InlineTask, block_on};
 use sateen_sync::{AutoEvent, Barrier, WaitGroup};
+use sateen_testkit::{poll, poll_with, sized, waker_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::thread;

@@ -1,11 +1,9 @@
 //! Combinators whose members, results and panics have destructors that panic.
 #![cfg(not(loom))]
 
-mod common;
-
-use common::poll;
 use sateen_sync::block_on;
 use sateen_sync::combinators::{OneOf2, all_or_errors, first_ok, join_all, race, try_join_all};
+use sateen_testkit::poll;
 use std::future::{Future, pending, ready};
 use std::panic::{AssertUnwindSafe, catch_unwind, panic_any};
 use std::pin::{Pin, pin};

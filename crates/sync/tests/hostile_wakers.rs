@@ -3,18 +3,20 @@
 
 mod common;
 
-use common::{Counter, InlineTask, poll, poll_with, waker_fn};
+use common::InlineTask;
 use sateen_sync::oneshot::{self, RecvError};
 use sateen_sync::{AutoEvent, Barrier, Mutex, OnceLock, Semaphore, WaitGroup, WaitPoint};
+use sateen_testkit::{Counter, Hooks, poll, poll_with, waker_fn};
 use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::future::Future;
+use std::mem::ManuallyDrop;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::pin::{Pin, pin};
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::{Arc, Mutex as StdMutex};
-use std::task::{Poll, RawWaker, RawWakerVTable, Wake, Waker};
+use std::task::{Poll, Waker};
 
 thread_local! {
     /// What a clone of the worst waker does. It does this once.
@@ -23,16 +25,15 @@ thread_local! {
     static BAD_DROPS: Cell<u32> = const { Cell::new(0) };
 }
 
-static WORST: RawWakerVTable = RawWakerVTable::new(clone, |_| (), |_| (), dropped);
+static WORST: Hooks<fn(), fn()> = Hooks { on_clone: cloned, on_drop: dropped };
 
-fn clone(_: *const ()) -> RawWaker {
+fn cloned() {
     if let Some(f) = ON_CLONE.take() {
         f();
     }
-    RawWaker::new(std::ptr::null(), &WORST)
 }
 
-fn dropped(_: *const ()) {
+fn dropped() {
     let left = BAD_DROPS.get();
     if left > 0 {
         BAD_DROPS.set(left - 1);
@@ -41,8 +42,8 @@ fn dropped(_: *const ()) {
 }
 
 fn worst() -> Waker {
-    // SAFETY: the functions of the table use no data but this thread's locals.
-    unsafe { Waker::from_raw(RawWaker::new(std::ptr::null(), &WORST)) }
+    // SAFETY: it is a static, and uses no data but the calling thread's locals.
+    ManuallyDrop::into_inner(unsafe { WORST.waker() })
 }
 
 /// Runs `f`. Meanwhile the next clone of the worst waker runs `on_clone`, and its next drop panics.
@@ -58,16 +59,14 @@ fn badly<R>(on_clone: impl FnOnce() + 'static, f: impl FnOnce() -> R) -> Option<
 /// A waker whose last drop runs `f`.
 fn on_drop(f: impl FnOnce() + Send + 'static) -> Waker {
     struct OnDrop(StdMutex<Option<Box<dyn FnOnce() + Send>>>);
-    impl Wake for OnDrop {
-        fn wake(self: Arc<Self>) {}
-    }
     impl Drop for OnDrop {
         fn drop(&mut self) {
             let f = self.0.get_mut().unwrap().take();
             f.into_iter().for_each(|f| f());
         }
     }
-    Waker::from(Arc::new(OnDrop(StdMutex::new(Some(Box::new(f))))))
+    let kept = OnDrop(StdMutex::new(Some(Box::new(f))));
+    waker_fn(move || _ = &kept)
 }
 
 #[test]

@@ -3,13 +3,14 @@
 
 mod common;
 
-use common::{Counter, Rng, poll, poll_with, sized, waker_fn};
+use common::Rng;
 use sateen_sync::AcquireError;
 use sateen_sync::local::{
     Condvar, Event, Mutex, MutexGuard, RecvError, RwLock, Semaphore, SendError, TryRecvError,
     TrySendError, ZeroCapacity, bounded, unbounded,
 };
 use sateen_sync::park::{self, Blocker};
+use sateen_testkit::{Counter, poll, poll_with, sized, waker_fn};
 use std::cell::{Cell, RefCell};
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};

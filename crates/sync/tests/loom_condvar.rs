@@ -6,8 +6,8 @@ mod loom_common;
 use loom::sync::Arc;
 use loom::thread;
 use loom_common::poll;
-use sateen_base::model;
 use sateen_sync::{Condvar, Mutex, block_on};
+use sateen_testkit::model;
 
 /// The condition changes while a thread begins to wait. The thread is notified, or does not wait.
 #[test]

@@ -5,8 +5,8 @@ use loom::sync::Arc;
 use loom::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use loom::thread;
 use sateen_base::SpinWord;
-use sateen_base::model;
 use sateen_sync::counter::{LocalCounter, StripedCounter};
+use sateen_testkit::model;
 
 /// Gives out thread numbers as `sateen_base::thread_number` does, under a lock with this word. The
 /// only number is 0.

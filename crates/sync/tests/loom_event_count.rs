@@ -8,8 +8,8 @@ use loom::sync::atomic::{AtomicUsize, Ordering};
 use loom::thread;
 use sateen_base::canary;
 use sateen_base::fence::{heavy, light};
-use sateen_base::model;
 use sateen_sync::EventCount;
+use sateen_testkit::model;
 use std::time::Duration;
 
 /// Work is a number. A publisher raises it, and each worker takes one from it.

@@ -7,8 +7,8 @@ use loom::cell::UnsafeCell;
 use loom::sync::Arc;
 use loom::thread;
 use loom_common::poll;
-use sateen_base::model;
 use sateen_sync::{Mutex, RawMutex, block_on};
+use sateen_testkit::model;
 
 /// Two threads, one value.
 #[test]

@@ -6,8 +6,8 @@ mod loom_common;
 use loom::sync::Arc;
 use loom::thread;
 use loom_common::poll;
-use sateen_base::model;
 use sateen_sync::{Mutex, block_on};
+use sateen_testkit::model;
 use std::task::Poll;
 
 /// Two lockers of a fair mutex, and one that gives up. None is left behind, and none barges.

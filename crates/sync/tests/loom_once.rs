@@ -7,9 +7,9 @@ use loom::cell::UnsafeCell;
 use loom::sync::Arc;
 use loom::thread;
 use loom_common::poll;
-use sateen_base::model;
 use sateen_sync::combinators::join_all;
 use sateen_sync::{AutoEvent, Barrier, OnceLock, WaitGroup, block_on, oneshot};
+use sateen_testkit::model;
 
 /// Two threads initialise the value. One of them does it, and both read it.
 #[test]

@@ -4,9 +4,9 @@
 use loom::cell::UnsafeCell;
 use loom::sync::Arc;
 use loom::thread;
-use sateen_base::model;
 use sateen_sync::block_on;
 use sateen_sync::oneshot::{self, RecvError};
+use sateen_testkit::model;
 use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};

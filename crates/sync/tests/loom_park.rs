@@ -4,9 +4,9 @@
 use loom::cell::UnsafeCell;
 use loom::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use loom::thread;
-use sateen_base::model;
 use sateen_sync::park::{self, ThreadParker};
 use sateen_sync::{Event, block_on};
+use sateen_testkit::model;
 use std::future::Future as _;
 use std::sync::Arc;
 use std::time::Duration;

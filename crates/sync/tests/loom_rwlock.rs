@@ -7,10 +7,10 @@ use loom::cell::UnsafeCell;
 use loom::sync::Arc;
 use loom::thread;
 use loom_common::poll;
-use sateen_base::model;
 use sateen_sync::{
     RawRwLock, RwLock, RwLockAsync, RwLockUpgradableReadGuard, RwLockWriteGuard, block_on,
 };
+use sateen_testkit::model;
 
 /// A number that the model watches.
 struct Watched(UnsafeCell<i32>);

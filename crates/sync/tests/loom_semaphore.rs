@@ -7,8 +7,8 @@ use loom::cell::UnsafeCell;
 use loom::sync::Arc;
 use loom::thread;
 use loom_common::poll;
-use sateen_base::model;
 use sateen_sync::{AcquireError, Semaphore, block_on};
+use sateen_testkit::model;
 
 /// With one permit and two threads it is a lock.
 #[test]

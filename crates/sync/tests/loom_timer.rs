@@ -4,27 +4,11 @@
 use loom::sync::Arc;
 use loom::sync::atomic::{AtomicUsize, Ordering};
 use loom::thread;
-use sateen_base::model;
 use sateen_sync::timer::{Timer, TimerQueue};
+use sateen_testkit::{Counter, model};
 use std::pin::Pin;
-use std::task::{Wake, Waker};
+use std::task::Waker;
 use std::time::{Duration, Instant};
-
-/// Counts the wake-ups, in plain numbers that decide nothing.
-#[derive(Default)]
-struct Counter(std::sync::atomic::AtomicUsize);
-
-impl Counter {
-    fn get(&self) -> usize {
-        self.0.load(std::sync::atomic::Ordering::SeqCst)
-    }
-}
-
-impl Wake for Counter {
-    fn wake(self: std::sync::Arc<Self>) {
-        self.0.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
-    }
-}
 
 type Boxed = Pin<Box<Timer<Arc<TimerQueue>>>>;
 
@@ -35,8 +19,8 @@ fn timer(queue: &Arc<TimerQueue>, at: Instant, waker: &Waker) -> Boxed {
 }
 
 fn setting() -> (Arc<TimerQueue>, Instant, std::sync::Arc<Counter>, Waker) {
-    let counter = std::sync::Arc::new(Counter::default());
-    (Arc::new(TimerQueue::new()), Instant::now(), counter.clone(), counter.into())
+    let (counter, waker) = Counter::new();
+    (Arc::new(TimerQueue::new()), Instant::now(), counter, waker)
 }
 
 /// The owner leaves while others fire the timer. Either the timer was counted, or it was not in the

@@ -8,9 +8,9 @@ use loom::sync::Arc;
 use loom::sync::atomic::{AtomicUsize, Ordering};
 use loom::thread;
 use loom_common::poll;
-use sateen_base::model;
 use sateen_sync::wait_queue::{Position, Waiter};
 use sateen_sync::{Event, WaitQueue, block_on, park};
+use sateen_testkit::model;
 use std::pin::pin;
 
 /// The condition changes while a waiter joins. The waiter is notified, or it does not wait.

@@ -14,8 +14,8 @@ use sateen_sync::{
     AcquireError, Barrier, Condvar, EventCount, Lazy, Mutex, Once, RwLock, RwLockAsync, Semaphore,
     WaitGroup, WaitQueue, block_on, local, oneshot,
 };
+use sateen_testkit::panic_of;
 use std::future::{Future, pending, ready};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::{Pin, pin};
 use std::task::{Context, Waker};
 use std::time::Duration;
@@ -44,14 +44,6 @@ const NOT_SHOWN: &[(&str, &str)] = &[
 
 /// What the user does, the text, and what gives it.
 type Row = (&'static str, &'static str, fn() -> String);
-
-fn panic_of<R>(f: impl FnOnce() -> R) -> String {
-    let caught = catch_unwind(AssertUnwindSafe(|| drop(f())));
-    match caught.expect_err("a panic").downcast::<String>() {
-        Ok(text) => *text,
-        Err(other) => other.downcast_ref::<&str>().expect("a text").to_string(),
-    }
-}
 
 /// The panic of a future that is polled once more after it was ready.
 fn polled_again<F: Future>(future: F) -> String {

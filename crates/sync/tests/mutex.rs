@@ -3,13 +3,13 @@
 
 mod common;
 
-use common::{Counter, InlineTask, Rng, block_on, poll, poll_with, sized, waker_fn};
+use common::{InlineTask, Rng, block_on};
 use sateen_sync::{Lock, Mutex, MutexGuard, RawMutex};
+use sateen_testkit::{Counter, Hooks, poll, poll_with, sized, waker_fn};
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
-use std::task::{RawWaker, RawWakerVTable, Waker};
 use std::thread;
 
 #[test]
@@ -193,18 +193,10 @@ fn a_panicking_waker_leaves_the_lock_usable() {
 /// in.
 #[test]
 fn a_panic_while_joining_passes_the_turn_on() {
-    static ASKED: AtomicBool = AtomicBool::new(false);
-    static TABLE: RawWakerVTable = RawWakerVTable::new(
-        |_| {
-            assert!(!ASKED.load(SeqCst), "clone");
-            RawWaker::new(std::ptr::null(), &TABLE)
-        },
-        |_| (),
-        |_| (),
-        |_| (),
-    );
-    // SAFETY: the functions of the table ignore their pointer.
-    let waker = unsafe { Waker::new(std::ptr::null(), &TABLE) };
+    let asked = Cell::new(false);
+    let hooks = Hooks { on_clone: || assert!(!asked.get(), "clone"), on_drop: || () };
+    // SAFETY: the futures that keep clones are dropped before it, on this thread.
+    let waker = unsafe { hooks.waker() };
     let mutex = Mutex::new(());
     let guard = mutex.lock();
     let (woken, good) = Counter::new();
@@ -213,7 +205,7 @@ fn a_panic_while_joining_passes_the_turn_on() {
     assert!(poll_with(second.as_mut(), &good).is_pending());
     drop(guard);
     let guard = mutex.lock();
-    ASKED.store(true, SeqCst);
+    asked.set(true);
     let joined = catch_unwind(AssertUnwindSafe(|| poll_with(first.as_mut(), &waker).is_ready()));
     assert!(joined.is_err());
     drop(first);

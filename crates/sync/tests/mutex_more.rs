@@ -3,10 +3,11 @@
 
 mod common;
 
-use common::{Counter, InlineTask, Rng, block_on, poll, poll_with, sized, waker_fn};
+use common::{InlineTask, Rng, block_on};
 use lock_api::{RawMutex as _, RawMutexFair as _, RawMutexTimed as _};
 use sateen_sync::park::{self, Awaited, Blocker, ThreadParker};
 use sateen_sync::{MappedMutexGuard, Mutex, MutexGuard, RawMutex};
+use sateen_testkit::{Counter, poll, poll_with, sized, waker_fn};
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;

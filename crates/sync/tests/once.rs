@@ -3,8 +3,9 @@
 
 mod common;
 
-use common::{block_on, poll, poll_with, sized, waker_fn};
+use common::block_on;
 use sateen_sync::{Lazy, Once, OnceLock};
+use sateen_testkit::{poll, poll_with, sized, waker_fn};
 use std::cell::Cell;
 use std::future::{pending, ready};
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -3,9 +3,10 @@
 
 mod common;
 
-use common::{Counter, InlineTask, Rng, poll, poll_with, sized, waker_fn};
+use common::{InlineTask, Rng};
 use sateen_sync::block_on;
 use sateen_sync::oneshot::{self, RecvError, TryRecvError};
+use sateen_testkit::{Counter, poll, poll_with, sized, waker_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};

@@ -1,10 +1,9 @@
 //! The parking hook.
 #![cfg(not(loom))]
 
-mod common;
-
 use sateen_sync::park::{self, Blocker, ThreadParker};
 use sateen_sync::{Event, Mutex, WaitQueue};
+use sateen_testkit::until;
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
@@ -54,12 +53,6 @@ fn with_blocker<R>(f: impl FnOnce(&'static TestBlocker) -> R) -> R {
     result
 }
 
-fn wait_until(condition: impl Fn() -> bool) {
-    while !condition() {
-        thread::yield_now();
-    }
-}
-
 #[test]
 fn a_blocker_holds_for_its_thread_only() {
     with_blocker(|blocker| {
@@ -91,7 +84,7 @@ fn primitives_block_through_the_blocker() {
         })
     });
     let blocker: &TestBlocker = receive.recv().unwrap();
-    wait_until(|| blocker.parked.load(SeqCst) > 0);
+    until(|| blocker.parked.load(SeqCst) > 0);
     event.set();
     assert_eq!(waiter.join().unwrap(), 1);
 }
@@ -115,10 +108,10 @@ fn unwinding_out_of_park_withdraws_the_wait() {
             }
         });
         let blocker: &TestBlocker = receive.recv().unwrap();
-        wait_until(|| blocker.parked.load(SeqCst) > 0);
-        let (woken, waker) = common::Counter::new();
+        until(|| blocker.parked.load(SeqCst) > 0);
+        let (woken, waker) = sateen_testkit::Counter::new();
         let mut next = Box::pin(mutex.lock_async());
-        assert!(common::poll_with(next.as_mut(), &waker).is_pending());
+        assert!(sateen_testkit::poll_with(next.as_mut(), &waker).is_pending());
         blocker.cancel.store(true, SeqCst);
         if notified_first {
             drop(guard);
@@ -130,7 +123,7 @@ fn unwinding_out_of_park_withdraws_the_wait() {
             drop(guard);
         }
         assert_eq!(woken.get(), 1);
-        assert!(common::poll(next.as_mut()).is_ready());
+        assert!(sateen_testkit::poll(next.as_mut()).is_ready());
     }
 }
 
@@ -150,7 +143,7 @@ fn a_token_is_kept_and_only_one() {
 
 #[test]
 fn ping_pong() {
-    const ROUNDS: usize = common::sized(2_000);
+    const ROUNDS: usize = sateen_testkit::sized(2_000);
     let parkers = [(); 2].map(|()| Arc::new(ThreadParker::new()));
     let turns = Arc::new(AtomicUsize::new(0));
     let players = [0, 1].map(|me| {
@@ -198,7 +191,7 @@ fn waiting_while_thread_locals_are_destroyed() {
         }
     });
     for _ in 0..2 {
-        wait_until(|| queue.notify_one());
+        until(|| queue.notify_one());
     }
     waiter.join().unwrap();
 }

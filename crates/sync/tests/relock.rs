@@ -2,15 +2,13 @@
 //! again.
 #![cfg(not(loom))]
 
-mod common;
-
-use common::{poll, poll_with, waker_fn};
 use sateen_sync::lock_api;
 use sateen_sync::spin::NoAtomics;
 use sateen_sync::{
     Mutex, MutexGuard, RawMutex, RwLock, RwLockAsync, RwLockReadGuard, RwLockUpgradableReadGuard,
     RwLockWriteGuard,
 };
+use sateen_testkit::{poll, poll_with, waker_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
 use std::process::Command;

@@ -3,10 +3,11 @@
 
 mod common;
 
-use common::{Counter, InlineTask, Rng, block_on, poll, poll_with, sized, waker_fn};
+use common::{InlineTask, Rng, block_on};
 use sateen_sync::{
     RawRwLock, RwLock, RwLockAsync, RwLockReadGuard, RwLockUpgradableReadGuard, RwLockWriteGuard,
 };
+use sateen_testkit::{Counter, poll, poll_with, sized, waker_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::task::Poll;

@@ -3,8 +3,9 @@
 
 mod common;
 
-use common::{Counter, InlineTask, Rng, block_on, poll, poll_with, sized, waker_fn};
+use common::{InlineTask, Rng, block_on};
 use sateen_sync::{AcquireError, Semaphore};
+use sateen_testkit::{Counter, poll, poll_with, sized, waker_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};

@@ -2,14 +2,12 @@
 //! itself.
 #![cfg(not(loom))]
 
-mod common;
-
-use common::{Counter, poll, poll_with, sized, waker_fn};
 use sateen_sync::park::{self, Blocker, ThreadParker};
 use sateen_sync::timer::{
     self, Elapsed, TimerQueue, sleep_async, sleep_until_async, timeout_async,
 };
 use sateen_sync::{Event, block_on};
+use sateen_testkit::{Counter, poll, poll_with, sized, waker_fn};
 use std::cell::Cell;
 use std::future::{pending, poll_fn, ready};
 use std::panic::{AssertUnwindSafe, catch_unwind};

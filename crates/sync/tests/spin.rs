@@ -3,12 +3,13 @@
 
 mod common;
 
-use common::{Rng, sized};
+use common::Rng;
 use lock_api::RawMutex;
 use sateen_sync::spin::{
     Kernel, Limits, Mcs, Mutex, NoAtomics, OneCore, OsMutex, Ticket, Ttas, TtasAdaptive,
     TtasAdaptiveFutex, TtasFutex,
 };
+use sateen_testkit::sized;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
 

@@ -4,8 +4,9 @@
 
 mod common;
 
-use common::{Counter, Rng, sized, waker_fn};
+use common::Rng;
 use sateen_sync::timer::{Timer, TimerQueue};
+use sateen_testkit::{Counter, sized, waker_fn};
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::{Pin, pin};

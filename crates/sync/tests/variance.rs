@@ -45,7 +45,7 @@ mod auto_traits {
         RwLockWriteGuard, oneshot,
     };
 
-    sateen_base::auto_traits! {
+    sateen_testkit::auto_traits! {
         Sender<T>: Send if Send, Sync if Send = oneshot::Sender<T>;
         Receiver<T>: Send if Send, Sync if Send = oneshot::Receiver<T>;
         SharedReceiver<T>: Send if Both, Sync if Both = oneshot::SharedReceiver<T>;

@@ -4,27 +4,16 @@
 
 use sateen_sync::wait_queue::Position;
 use sateen_sync::{WaitPoint, park};
+use sateen_testkit::Counter;
 use std::future::Future;
 use std::pin::pin;
-use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
-use std::task::{Context, Poll, Wake, Waker};
+use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 
 fn points() -> [WaitPoint; 2] {
     [WaitPoint::new(), WaitPoint::asymmetric()]
-}
-
-/// Counts how often it is woken, and panics then.
-#[derive(Default)]
-struct Bomb(AtomicUsize);
-
-impl Wake for Bomb {
-    fn wake(self: Arc<Self>) {
-        self.0.fetch_add(1, SeqCst);
-        panic!("a waker");
-    }
 }
 
 #[test]
@@ -66,8 +55,7 @@ fn a_waiter_that_need_not_wait_leaves_no_trace() {
 #[test]
 fn a_dropped_future_passes_its_notification_on() {
     for point in points() {
-        let bomb = Arc::new(Bomb::default());
-        let waker = Waker::from(bomb.clone());
+        let (bomb, waker) = Counter::bomb();
         let mut last = pin!(point.wait_async(|| false));
         {
             let mut first = pin!(point.wait_async(|| false));
@@ -75,9 +63,9 @@ fn a_dropped_future_passes_its_notification_on() {
             assert!(first.as_mut().poll(&mut cx).is_pending());
             assert!(last.as_mut().poll(&mut cx).is_pending());
             point.notify_one();
-            assert_eq!(bomb.0.load(SeqCst), 1);
+            assert_eq!(bomb.get(), 1);
         }
-        assert_eq!(bomb.0.load(SeqCst), 2);
+        assert_eq!(bomb.get(), 2);
         assert!(last.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_ready());
         assert!(!point.has_waiters());
     }
@@ -86,15 +74,14 @@ fn a_dropped_future_passes_its_notification_on() {
 #[test]
 fn all_are_notified_though_wakers_panic() {
     for point in points() {
-        let bomb = Arc::new(Bomb::default());
-        let waker = Waker::from(bomb.clone());
+        let (bomb, waker) = Counter::bomb();
         let mut waits: Vec<_> = (0..40).map(|_| Box::pin(point.wait_async(|| false))).collect();
         for wait in &mut waits {
             assert!(wait.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
         }
         point.notify_all();
         assert!(!point.has_waiters());
-        assert_eq!(bomb.0.load(SeqCst), waits.len());
+        assert_eq!(bomb.get(), waits.len());
         for wait in &mut waits {
             assert!(wait.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_ready());
         }

@@ -3,11 +3,12 @@
 
 mod common;
 
-use common::{Counter, InlineTask, Rng, block_on, poll, poll_with, sized, waker_fn};
+use common::{InlineTask, Rng, block_on};
 use lock_api::RawMutex;
 use sateen_base::RawSpinLock;
 use sateen_sync::wait_queue::{CancelOutcome, Permit, Position, Waiter};
 use sateen_sync::{WaitQueue, park};
+use sateen_testkit::{Counter, poll, poll_with, sized, waker_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};

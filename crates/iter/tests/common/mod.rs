@@ -92,11 +92,6 @@ impl Drop for Citizen {
 /// Whether `f` panics with `message`.
 #[track_caller]
 pub(crate) fn panics_with<R>(message: &str, f: impl FnOnce() -> R) {
-    let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| drop(f())));
-    let payload = caught.expect_err("no panic");
-    let said = match payload.downcast_ref::<String>() {
-        Some(said) => said.as_str(),
-        None => payload.downcast_ref::<&str>().copied().unwrap_or("neither"),
-    };
+    let said = sateen_testkit::panic_of(f);
     assert!(said.contains(message), "`{said}` instead of `{message}`");
 }

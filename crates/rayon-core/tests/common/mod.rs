@@ -2,6 +2,7 @@
 #![allow(dead_code)]
 
 use rayon_core::{ThreadPool, ThreadPoolBuilder};
+pub(crate) use sateen_testkit::{message as text, panic_of};
 use std::process::{Command, Output};
 
 /// The numbers of threads with which each behaviour is tested.
@@ -31,20 +32,4 @@ pub(crate) fn run_child(name: &str, variables: &[(&str, &str)]) -> Output {
 /// What a child has printed on stderr.
 pub(crate) fn stderr(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
-}
-
-/// The text of a caught panic.
-pub(crate) fn text(panic: Box<dyn std::any::Any + Send>) -> String {
-    match panic.downcast::<&'static str>() {
-        Ok(text) => (*text).to_owned(),
-        Err(panic) => panic.downcast::<String>().map_or_else(|_| "?".into(), |text| *text),
-    }
-}
-
-/// Calls `f` and returns the text of its panic.
-pub(crate) fn panic_of<R>(f: impl FnOnce() -> R) -> String {
-    match std::panic::catch_unwind(std::panic::AssertUnwindSafe(f)) {
-        Ok(_) => "no panic".into(),
-        Err(panic) => text(panic),
-    }
 }

@@ -99,15 +99,8 @@ impl Asker {
 
     /// Asks for frames until one is as wanted.
     pub(crate) fn until(&mut self, what: &str, wanted: impl Fn(&Value) -> bool) -> Value {
-        let start = Instant::now();
-        loop {
-            let frame = self.ask("frame")["frame"].take();
-            if wanted(&frame) {
-                return frame;
-            }
-            assert!(start.elapsed() < PATIENCE, "no {what}: {frame:#}");
-            std::thread::sleep(Duration::from_millis(5));
-        }
+        let _dog = sateen_testkit::Watchdog::new(what);
+        sateen_testkit::until_some(|| Some(self.ask("frame")["frame"].take()).filter(&wanted))
     }
 }
 

@@ -58,14 +58,6 @@ pub(crate) fn fib(n: u32) -> u64 {
     a + b
 }
 
-/// The message of a caught panic.
-pub(crate) fn message(panic: Box<dyn std::any::Any + Send>) -> String {
-    match panic.downcast::<&'static str>() {
-        Ok(text) => (*text).to_owned(),
-        Err(panic) => panic.downcast::<String>().map_or_else(|_| "?".into(), |text| *text),
-    }
-}
-
 /// On one worker, a task waits and another one repeats `step` for 300 ms. The first task is woken
 /// once the second has begun. It must go on before the second one ends.
 pub(crate) fn a_fiber_runs_during(step: impl Fn() + Send + 'static) {
@@ -101,37 +93,6 @@ pub(crate) fn threads_named(name: &str) -> Vec<std::path::PathBuf> {
     let its_name = |path: &std::path::PathBuf| std::fs::read_to_string(path.join("comm"));
     let is_named = |path: &_| its_name(path).is_ok_and(|other| other.trim() == name);
     threads.flatten().map(|thread| thread.path()).filter(is_named).collect()
-}
-
-/// Ends the process if the value lives for a minute, so that a test that would hang fails.
-pub(crate) struct Watchdog(Option<std::sync::mpsc::Sender<()>>);
-
-impl Watchdog {
-    /// The message `what` is printed when the time has passed.
-    pub(crate) fn new(what: &str) -> Self {
-        let what = what.to_owned();
-        let (alive, over) = std::sync::mpsc::channel();
-        std::thread::spawn(move || {
-            let limit = Duration::from_secs(60);
-            if over.recv_timeout(limit) == Err(std::sync::mpsc::RecvTimeoutError::Timeout) {
-                eprintln!("hangs: {what}");
-                std::process::abort();
-            }
-        });
-        Self(Some(alive))
-    }
-}
-
-/// Runs `f`, and ends the process if `f` does not end in time.
-pub(crate) fn watched(what: &str, f: impl FnOnce()) {
-    let _dog = Watchdog::new(what);
-    f();
-}
-
-impl Drop for Watchdog {
-    fn drop(&mut self) {
-        self.0.take();
-    }
 }
 
 /// Runs test `name` again, once for each of `cases`, in a process of its own that calls `run`.

@@ -1,13 +1,12 @@
 //! Starts this test again as a program of its own, which can be looked at.
 #![allow(dead_code)]
 
-use super::asked::{PATIENCE, sockets};
+use super::asked::sockets;
 use std::fs;
 use std::io::Read;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
 
 const CHILD: &str = "SATEEN_TEST_CHILD";
 
@@ -77,13 +76,5 @@ impl Program {
 
 /// Waits until there are as many sockets.
 pub(crate) fn some_sockets(folder: &Path, count: usize) -> Vec<PathBuf> {
-    let start = Instant::now();
-    loop {
-        let found = sockets(folder);
-        if found.len() == count {
-            return found;
-        }
-        assert!(start.elapsed() < PATIENCE, "not {count} sockets: {found:?}");
-        std::thread::sleep(Duration::from_millis(5));
-    }
+    sateen_testkit::until_some(|| Some(sockets(folder)).filter(|found| found.len() == count))
 }

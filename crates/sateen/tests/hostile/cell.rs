@@ -7,7 +7,7 @@ use sateen::sync::{Mutex, oneshot};
 use sateen::{CancelToken, Runtime};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, Weak, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -97,12 +97,16 @@ impl Cell {
         let lock = Arc::clone(&self.lock);
         // Both waits suspend: the lock may be held by another strike on the same worker.
         let (held, is_held) = oneshot::channel();
+        let (goes, going) = mpsc::channel::<()>();
         thread::spawn(move || {
             let _guard = lock.lock();
             _ = held.send(());
-            thread::sleep(Duration::from_micros(300));
+            // Also if the wait above is cancelled.
+            _ = going.recv();
+            sateen_testkit::give_way();
         });
         _ = is_held.recv();
+        drop(goes);
         drop(self.lock.lock());
     }
 

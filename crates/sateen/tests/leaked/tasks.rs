@@ -120,7 +120,12 @@ pub(crate) static ALL: &[Row] = &[
     row("worker queue: send future", |leaks| {
         // Its only worker never comes back.
         let start = WorkerQueue::builder().workers(1).capacity(8);
-        let queue = kept(start.start(|_, _: &mut u32| std::thread::sleep(LONG)).expect("a queue"));
+        let never = |_: _, _: &mut u32| -> () {
+            loop {
+                std::thread::park();
+            }
+        };
+        let queue = kept(start.start(never).expect("a queue"));
         queue.send(1).expect("open");
         while !queue.stats().workers[0].busy {
             std::thread::yield_now();

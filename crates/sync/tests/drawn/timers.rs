@@ -2,10 +2,11 @@
 
 use arbitrary::Unstructured;
 use sateen_sync::timer::{Timer, TimerQueue};
+use sateen_testkit::waker_fn;
 use std::collections::BTreeMap;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex};
-use std::task::{Wake, Waker};
+use std::task::Waker;
 use std::time::{Duration, Instant};
 
 fn below(u: &mut Unstructured<'_>, n: usize) -> usize {
@@ -15,15 +16,9 @@ fn below(u: &mut Unstructured<'_>, n: usize) -> usize {
 /// The timers that fired, each with its time.
 type Fired = Arc<Mutex<Vec<(u64, usize)>>>;
 
-struct Note {
-    what: (u64, usize),
-    fired: Fired,
-}
-
-impl Wake for Note {
-    fn wake(self: Arc<Self>) {
-        self.fired.lock().expect("no panic under it").push(self.what);
-    }
+fn note(fired: &Fired, what: (u64, usize)) -> Waker {
+    let fired = Arc::clone(fired);
+    waker_fn(move || fired.lock().expect("no panic under it").push(what))
 }
 
 fn micros(n: u64) -> Duration {
@@ -52,8 +47,8 @@ pub(crate) fn run(bytes: &[u8]) {
                 twin.retain(|_, other| *other != who);
                 let first = twin.keys().next().map(|(at, _)| *at);
                 let at = below(&mut u, 1000) as u64;
-                let note = Arc::new(Note { what: (at, who), fired: fired.clone() });
-                let earliest = timers[who].as_mut().arm(base + micros(at), Waker::from(note));
+                let note = note(&fired, (at, who));
+                let earliest = timers[who].as_mut().arm(base + micros(at), note);
                 assert_eq!(earliest, first.is_none_or(|first| at < first));
                 twin.insert((at, turn), who);
             }
@@ -70,7 +65,7 @@ pub(crate) fn run(bytes: &[u8]) {
                 // With this waker the timer would fire unnoticed, so it gets another one.
                 if let Some(at) = twin.iter().find(|(_, other)| **other == who).map(|(at, _)| at.0)
                 {
-                    let note = Arc::new(Note { what: (at, who), fired: fired.clone() });
+                    let note = note(&fired, (at, who));
                     assert!(timers[who].as_mut().set_waker(&Waker::from(note)));
                 }
             }

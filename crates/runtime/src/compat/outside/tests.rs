@@ -60,7 +60,7 @@ fn slow_scope(pool: &Pool, job: impl Fn() + Sync, share: impl Fn() + Send + Sync
         // SAFETY: in the scope's body.
         unsafe {
             scope.spawn(|| {
-                std::thread::sleep(std::time::Duration::from_millis(2));
+                sateen_testkit::give_way();
                 job();
             });
             scope.spawn_broadcast(|_| share());

@@ -5,12 +5,12 @@ use crate::cell::Cell;
 use sateen::channel::{bounded, unbounded};
 use sateen::sync::{AutoEvent, Event, Mutex, RwLock, RwLockAsync, Semaphore, oneshot};
 use sateen::{sleep_async, spawn, timeout_async};
+use sateen_testkit::{Counter, waker_fn};
 use std::future::{Future, IntoFuture};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::pin::pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
-use std::task::{Context, Poll, Wake, Waker};
+use std::task::{Context, Poll, Waker};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -105,41 +105,31 @@ pub(super) static ALL: &[Entry] = &[
 ];
 
 /// A waker that strikes when it is woken and when it is dropped.
-struct Hostile(Arc<Cell>, AtomicUsize);
-
-impl Wake for Hostile {
-    fn wake(self: Arc<Self>) {
-        self.wake_by_ref();
+fn hostile(cell: &Arc<Cell>) -> Waker {
+    struct OnDrop(Arc<Cell>);
+    impl Drop for OnDrop {
+        fn drop(&mut self) {
+            self.0.strike();
+        }
     }
-
-    fn wake_by_ref(self: &Arc<Self>) {
-        self.1.fetch_add(1, SeqCst);
-        self.0.strike();
-    }
-}
-
-impl Drop for Hostile {
-    fn drop(&mut self) {
-        self.0.strike();
-    }
+    let on_drop = OnDrop(Arc::clone(cell));
+    waker_fn(move || on_drop.0.strike())
 }
 
 /// Polls `future` with a hostile waker, wakes it by `wake`, and polls until it is ready.
 fn woken<F: IntoFuture>(cell: &Arc<Cell>, future: F, wake: impl FnOnce()) {
     let mut future = pin!(future.into_future());
-    let first = Arc::new(Hostile(Arc::clone(cell), AtomicUsize::new(0)));
-    let second = Arc::new(Hostile(Arc::clone(cell), AtomicUsize::new(0)));
+    let second = hostile(cell);
     // The second waker replaces the first, which is dropped meanwhile.
-    for waker in [Waker::from(first), Waker::from(Arc::clone(&second))] {
+    for waker in [hostile(cell), second.clone()] {
         if let Poll::Ready(value) = future.as_mut().poll(&mut Context::from_waker(&waker)) {
             return cell.end(value);
         }
     }
     wake();
-    let waker = Waker::from(Arc::clone(&second));
     let limit = Instant::now() + Duration::from_secs(20);
     loop {
-        match future.as_mut().poll(&mut Context::from_waker(&waker)) {
+        match future.as_mut().poll(&mut Context::from_waker(&second)) {
             Poll::Ready(value) => return cell.end(value),
             // The wake-up may still be on its way. The loop polls in any case.
             Poll::Pending if Instant::now() < limit => {
@@ -153,16 +143,9 @@ fn woken<F: IntoFuture>(cell: &Arc<Cell>, future: F, wake: impl FnOnce()) {
 
 /// [`woken`], and a second waiter beside it, which is woken whatever the first one's waker does.
 fn beside<T>(cell: &Arc<Cell>, shared: &oneshot::SharedReceiver<T>, wake: impl FnOnce()) {
-    struct Noted(AtomicUsize);
-    impl Wake for Noted {
-        fn wake(self: Arc<Self>) {
-            self.0.fetch_add(1, SeqCst);
-        }
-    }
-    let noted = Arc::new(Noted(AtomicUsize::new(0)));
+    let noted = Arc::new(Counter::default());
     let mut other = pin!(shared.get_async());
-    let waker = Waker::from(Arc::clone(&noted));
-    assert!(other.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
+    assert!(noted.poll(other.as_mut()).is_pending());
     let mut called = false;
     let hostile = AssertUnwindSafe(|| {
         woken(cell, shared.get_async(), || {
@@ -171,7 +154,7 @@ fn beside<T>(cell: &Arc<Cell>, shared: &oneshot::SharedReceiver<T>, wake: impl F
         });
     });
     let caught = catch_unwind(hostile);
-    assert_eq!(noted.0.load(SeqCst), usize::from(called), "the other waiter");
+    assert_eq!(noted.get(), usize::from(called), "the other waiter");
     if let Err(panic) = caught {
         resume_unwind(panic);
     }

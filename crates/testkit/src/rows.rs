@@ -1,8 +1,6 @@
-//! For the tests of every crate: how generic types vary with their parameters, and which threads
-//! may have them. Behind the feature `rows`.
+//! How generic types vary with their parameters, and which threads may have them.
 
 /// Parameters for the tables of auto traits: `Send`, `Sync`, both or neither.
-#[doc(hidden)]
 pub mod parameters {
     use core::cell::Cell;
     use core::marker::PhantomData;
@@ -34,7 +32,6 @@ pub mod parameters {
 /// A subtype lives longer: a function that takes any reference also takes `'static` ones. Code that
 /// must compile is a test. Code that must not is a doc test: the crate's `lib.rs` includes the file
 /// under `cfg(doctest)`.
-#[doc(hidden)]
 #[macro_export]
 macro_rules! variance {
     ($($kind:ident $name:ident<$parameter:tt> = $ty:ty;)*) => { $(
@@ -42,7 +39,7 @@ macro_rules! variance {
     )* };
 }
 
-#[doc(hidden)]
+/// One row of [`variance!`].
 #[macro_export]
 macro_rules! variance_row {
     (covariant $name:ident<T> = $ty:ty) => {
@@ -94,7 +91,6 @@ macro_rules! variance_row {
 ///
 /// `Name<T>: Send if C, Sync if C = type;` where C is `always`, `never`, or the trait that the
 /// parameter must have: `Send`, `Sync`, `Both`.
-#[doc(hidden)]
 #[macro_export]
 macro_rules! auto_traits {
     ($($name:ident<T>: Send if $send:ident, Sync if $sync:ident = $ty:ty;)*) => { $(
@@ -108,7 +104,7 @@ macro_rules! auto_traits {
     )* };
 }
 
-#[doc(hidden)]
+/// One trait of a row of [`auto_traits!`].
 #[macro_export]
 macro_rules! auto_trait {
     ($x:ident, $trait:ident, always) => {
@@ -132,7 +128,6 @@ macro_rules! auto_trait {
 }
 
 /// Does not compile unless the type has the trait.
-#[doc(hidden)]
 #[macro_export]
 macro_rules! is {
     ($ty:ty: $trait:path) => {{
@@ -142,7 +137,6 @@ macro_rules! is {
 }
 
 /// Does not compile if the type has the trait.
-#[doc(hidden)]
 #[macro_export]
 macro_rules! not {
     ($ty:ty: $trait:path) => {{

@@ -1,4 +1,4 @@
-//! For the models of every crate, behind the feature `rows`.
+//! How models run.
 
 /// Explores `f` in all interleavings with at most `preemptions` preemptions.
 ///
