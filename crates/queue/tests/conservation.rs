@@ -7,7 +7,7 @@ use sateen_queue::{PopError, PushError};
 use std::thread;
 
 /// Items of a producer.
-const EACH: usize = if cfg!(miri) { 60 } else { 3_000 };
+const EACH: usize = if cfg!(miri) { 60 } else { 1_000 };
 
 type Item = Box<(usize, usize)>;
 

@@ -32,6 +32,10 @@ impl Place {
         Self::Strict,
     ];
 
+    /// A future's poll is the same on any number of workers, so only `.ci/run deep` goes there, and
+    /// who picks cells.
+    pub(crate) const DEEP: [Self; 2] = [Self::Future(1), Self::Future(8)];
+
     /// Runs the cell that `make` makes for the place's runtime, until its end.
     pub(crate) fn run(self, make: impl FnOnce(&Weak<Runtime>) -> Arc<Cell>) {
         let call = |cell: &Arc<Cell>| {
