@@ -7,7 +7,7 @@ use sateen_sync::timer::{
     self, Elapsed, TimerQueue, sleep_async, sleep_until_async, timeout_async,
 };
 use sateen_sync::{Event, block_on};
-use sateen_testkit::{Counter, poll, poll_with, sized, waker_fn};
+use sateen_testkit::{Counter, poll, poll_with, sized, until, waker_fn};
 use std::cell::Cell;
 use std::future::{pending, poll_fn, ready};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -86,8 +86,17 @@ fn a_sleep_that_moves() {
 /// A waker that panics on the timer thread harms no other sleeper.
 #[test]
 fn a_waker_that_panics() {
+    // While another test starts the timer thread, a poll wakes its own waker.
+    until(|| {
+        let (counter, waker) = Counter::new();
+        _ = poll_with(pin!(sleep_async(LONG)), &waker);
+        counter.get() == 0
+    });
+    let waker = waker_fn(|| panic!("meant to be seen"));
     let mut bad = Box::pin(sleep_async(SHORT));
-    assert!(poll_with(bad.as_mut(), &waker_fn(|| panic!("meant to be seen"))).is_pending());
+    while poll_with(bad.as_mut(), &waker).is_ready() {
+        bad.set(sleep_async(SHORT));
+    }
     let start = Instant::now();
     for _ in 0..3 {
         block_on(sleep_async(SHORT));
