@@ -27,7 +27,7 @@ fn at_all(what: &str, builder: impl Fn() -> Builder, f: fn(&Runtime)) {
     for workers in WORKERS {
         watched(&format!("{what} on {workers} workers"), || {
             let rt = builder().workers(workers).build().expect("a runtime");
-            (0..3).for_each(|_| rt.install(|| f(&rt)));
+            (0..2).for_each(|_| rt.install(|| f(&rt)));
             rt.shutdown().expect("an orderly end");
         });
     }
