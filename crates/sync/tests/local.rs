@@ -1,9 +1,7 @@
 //! The forms for one thread, with futures polled by hand and with the simplest of fibers.
 #![cfg(not(loom))]
 
-mod common;
-
-use common::Rng;
+use sateen_base::XorShift;
 use sateen_sync::AcquireError;
 use sateen_sync::local::{
     Condvar, Event, Mutex, MutexGuard, RecvError, RwLock, Semaphore, SendError, TryRecvError,
@@ -471,10 +469,10 @@ fn stress_conserves() {
             }
         }
     };
-    let mut rng = Rng::new(1);
+    let mut rng = XorShift::new(1);
     let mut tasks: Vec<_> = (0..20).map(|n| Box::pin(task(n))).collect();
     for n in 0..sized(20_000) {
-        let at = rng.below(20) as usize;
+        let at = rng.below(20);
         // A task is given up only while it holds nothing that it would not give back by itself.
         if poll(tasks[at].as_mut()).is_ready() {
             tasks[at] = Box::pin(task(n));

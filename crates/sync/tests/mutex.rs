@@ -3,7 +3,8 @@
 
 mod common;
 
-use common::{InlineTask, Rng, block_on};
+use common::{InlineTask, block_on};
+use sateen_base::XorShift;
 use sateen_sync::{Lock, Mutex, MutexGuard, RawMutex};
 use sateen_testkit::{Counter, Hooks, poll, poll_with, sized, waker_fn};
 use std::cell::Cell;
@@ -80,7 +81,7 @@ fn stress_all_ways_to_lock() {
         for seed in 0..8 {
             let (mutex, turns) = (&mutex, &turns);
             s.spawn(move || {
-                let mut rng = Rng::new(seed + 1);
+                let mut rng = XorShift::new(seed + 1);
                 for _ in 0..TURNS {
                     let mut guard = match rng.below(4) {
                         0 => mutex.lock(),

@@ -3,8 +3,9 @@
 
 mod common;
 
-use common::{InlineTask, Rng, block_on};
+use common::{InlineTask, block_on};
 use lock_api::{RawMutex as _, RawMutexFair as _, RawMutexTimed as _};
+use sateen_base::XorShift;
 use sateen_sync::park::{self, Awaited, Blocker, ThreadParker};
 use sateen_sync::{MappedMutexGuard, Mutex, MutexGuard, RawMutex};
 use sateen_testkit::{Counter, poll, poll_with, sized, waker_fn};
@@ -262,12 +263,12 @@ fn stress_of_all_kinds() {
             for seed in 1..=8 {
                 let (mutex, done) = (&mutex, &done);
                 s.spawn(move || {
-                    let mut rng = Rng::new(seed);
+                    let mut rng = XorShift::new(seed);
                     for _ in 0..sized(1_500) {
                         let guard = match rng.below(6) {
                             0 => Some(mutex.lock()),
                             1 => mutex.try_lock(),
-                            2 => mutex.try_lock_for(Duration::from_micros(rng.below(100))),
+                            2 => mutex.try_lock_for(Duration::from_micros(rng.below(100) as u64)),
                             3 => Some(block_on(mutex.lock_async())),
                             4 => {
                                 let mut lock = Box::pin(mutex.lock_async());

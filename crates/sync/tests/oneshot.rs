@@ -3,7 +3,8 @@
 
 mod common;
 
-use common::{InlineTask, Rng};
+use common::InlineTask;
+use sateen_base::XorShift;
 use sateen_sync::block_on;
 use sateen_sync::oneshot::{self, RecvError, TryRecvError};
 use sateen_testkit::{Counter, poll, poll_with, sized, waker_fn};
@@ -198,7 +199,7 @@ fn stress_conserves_values() {
                 }
             });
             s.spawn(move || {
-                let mut rng = Rng::new(seed + 1);
+                let mut rng = XorShift::new(seed + 1);
                 for mut receiver in from {
                     let got = match rng.below(4) {
                         0 => receiver.recv().is_ok(),

@@ -3,7 +3,8 @@
 
 mod common;
 
-use common::{InlineTask, Rng, block_on};
+use common::{InlineTask, block_on};
+use sateen_base::XorShift;
 use sateen_sync::{
     RawRwLock, RwLock, RwLockAsync, RwLockReadGuard, RwLockUpgradableReadGuard, RwLockWriteGuard,
 };
@@ -264,10 +265,10 @@ fn stress_of_all_kinds() {
         for seed in 1..=8 {
             let (lock, writes) = (&lock, &writes);
             s.spawn(move || {
-                let mut rng = Rng::new(seed);
+                let mut rng = XorShift::new(seed);
                 let reads = |pair: &(usize, usize)| assert_eq!(pair.0, pair.1);
                 for _ in 0..sized(1_000) {
-                    let short = Duration::from_micros(rng.below(100));
+                    let short = Duration::from_micros(rng.below(100) as u64);
                     match rng.below(11) {
                         0 => reads(&lock.read()),
                         1 => reads(&block_on(lock.read_async())),

@@ -3,7 +3,8 @@
 
 mod common;
 
-use common::{InlineTask, Rng, block_on};
+use common::{InlineTask, block_on};
+use sateen_base::XorShift;
 use sateen_sync::{AcquireError, Semaphore};
 use sateen_testkit::{Counter, poll, poll_with, sized, waker_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -252,16 +253,16 @@ fn stress_conserves_permits() {
         for seed in 0..8 {
             let (semaphore, out, done) = (&semaphore, &out, &done);
             s.spawn(move || {
-                let mut rng = Rng::new(seed + 1);
+                let mut rng = XorShift::new(seed + 1);
                 for _ in 0..sized(4_000) {
-                    let n = rng.below(5) as usize + 1;
+                    let n = rng.below(5) + 1;
                     let guard = match rng.below(5) {
                         0 => semaphore.acquire(n).ok(),
                         1 => block_on(semaphore.acquire_async(n)).ok(),
                         2 => semaphore.try_acquire(n).ok(),
-                        3 => {
-                            semaphore.acquire_timeout(n, Duration::from_micros(rng.below(50))).ok()
-                        }
+                        3 => semaphore
+                            .acquire_timeout(n, Duration::from_micros(rng.below(50) as u64))
+                            .ok(),
                         _ => {
                             let mut wait = Box::pin(semaphore.acquire_async(n));
                             match poll(wait.as_mut()) {

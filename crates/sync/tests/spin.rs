@@ -1,10 +1,8 @@
 //! The spinlock family: exclusion, conservation and panics, for every kind alike.
 #![cfg(all(feature = "study", not(loom)))]
 
-mod common;
-
-use common::Rng;
 use lock_api::RawMutex;
+use sateen_base::XorShift;
 use sateen_sync::spin::{
     Kernel, Limits, Mcs, Mutex, NoAtomics, OneCore, OsMutex, Ticket, Ttas, TtasAdaptive,
     TtasAdaptiveFutex, TtasFutex,
@@ -19,7 +17,7 @@ fn conserves<K: RawMutex + Send + Sync>(threads: usize, sections: usize) {
     let accounts = Mutex::<K, _>::new((1_000_000usize, 0usize));
     let inside = AtomicUsize::new(0);
     let moved = AtomicUsize::new(0);
-    let section = |rng: &mut Rng, (from, to): &mut (usize, usize)| {
+    let section = |rng: &mut XorShift, (from, to): &mut (usize, usize)| {
         assert_eq!(inside.fetch_add(1, Ordering::Relaxed), 0, "two at a time");
         assert_eq!(*from + *to, 1_000_000);
         *from -= 1;
@@ -37,7 +35,7 @@ fn conserves<K: RawMutex + Send + Sync>(threads: usize, sections: usize) {
         for thread in 0..threads {
             let (accounts, section) = (&accounts, &section);
             s.spawn(move || {
-                let mut rng = Rng::new(thread as u64);
+                let mut rng = XorShift::new(thread as u64);
                 for _ in 0..sections / threads {
                     let locked = || {
                         if rng.below(8) != 0 {

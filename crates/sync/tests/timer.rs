@@ -2,9 +2,7 @@
 //! do.
 #![cfg(not(loom))]
 
-mod common;
-
-use common::Rng;
+use sateen_base::XorShift;
 use sateen_sync::timer::{Timer, TimerQueue};
 use sateen_testkit::{Counter, sized, waker_fn};
 use std::collections::BTreeMap;
@@ -73,18 +71,18 @@ fn extreme_times() {
 #[test]
 fn the_same_as_a_sorted_map() {
     for seed in 1..=sized(200) as u64 {
-        let (mut rng, queue, base) = (Rng::new(seed), TimerQueue::new(), Instant::now());
+        let (mut rng, queue, base) = (XorShift::new(seed), TimerQueue::new(), Instant::now());
         let order = Arc::new(Mutex::new(Vec::new()));
         let mut timers: Vec<_> = (0..60).map(|_| Box::pin(Timer::new(&queue))).collect();
         let mut twin = BTreeMap::new();
         for step in 0..400 {
-            let who = rng.below(timers.len() as u64) as usize;
+            let who = rng.below(timers.len());
             let first = twin.keys().next().map(|&(at, _)| at);
             match rng.below(8) {
                 0..4 => {
                     twin.retain(|_, &mut other| other != who);
                     let first = twin.keys().next().map(|&(at, _)| at);
-                    let (at, order) = (rng.below(1_000), order.clone());
+                    let (at, order) = (rng.below(1_000) as u64, order.clone());
                     let waker = waker_fn(move || order.lock().unwrap().push((at, who)));
                     let earliest = timers[who].as_mut().arm(base + micros(at), waker);
                     assert_eq!(earliest, first.is_none_or(|first| at < first));
@@ -95,7 +93,7 @@ fn the_same_as_a_sorted_map() {
                     twin.retain(|_, &mut other| other != who);
                 }
                 _ => {
-                    let now = first.unwrap_or(0) + rng.below(100);
+                    let now = first.unwrap_or(0) + rng.below(100) as u64;
                     let later = twin.split_off(&(now + 1, 0));
                     let due = std::mem::replace(&mut twin, later);
                     assert_eq!(queue.fire(base + micros(now)), due.len());
@@ -117,11 +115,11 @@ fn the_same_as_a_sorted_map() {
 #[test]
 fn a_hundred_thousand() {
     const MANY: usize = sized(100_000);
-    let (queue, base, mut rng) = (TimerQueue::new(), Instant::now(), Rng::new(1));
+    let (queue, base, mut rng) = (TimerQueue::new(), Instant::now(), XorShift::new(1));
     let (counter, waker) = Counter::new();
     let mut timers: Vec<_> = (0..MANY).map(|_| Box::pin(Timer::new(&queue))).collect();
     for timer in &mut timers {
-        timer.as_mut().arm(base + micros(rng.below(1_000_000)), waker.clone());
+        timer.as_mut().arm(base + micros(rng.below(1_000_000) as u64), waker.clone());
     }
     assert_eq!(queue.len(), MANY);
     for timer in timers.iter_mut().step_by(2) {
@@ -293,10 +291,10 @@ fn stress_firing_against_leaving() {
         for seed in 1..=4 {
             let (queue, running, seen, waker) = (&queue, &running, &seen, &waker);
             s.spawn(move || {
-                let mut rng = Rng::new(seed);
+                let mut rng = XorShift::new(seed);
                 let mut timers: Vec<_> = (0..20).map(|_| Box::pin(Timer::new(queue))).collect();
                 for _ in 0..ROUNDS {
-                    let which = rng.below(20) as usize;
+                    let which = rng.below(20);
                     let count = |timer: &Timer<_>| {
                         if timer.has_fired() {
                             seen.fetch_add(1, SeqCst);
@@ -305,7 +303,7 @@ fn stress_firing_against_leaving() {
                     let timer = &mut timers[which];
                     timer.as_mut().disarm();
                     count(timer);
-                    let at = Instant::now() + micros(rng.below(100));
+                    let at = Instant::now() + micros(rng.below(100) as u64);
                     if rng.below(4) == 0 {
                         *timer = Box::pin(Timer::new(queue));
                     }

@@ -3,9 +3,10 @@
 
 mod common;
 
-use common::{InlineTask, Rng, block_on};
+use common::{InlineTask, block_on};
 use lock_api::RawMutex;
 use sateen_base::RawSpinLock;
+use sateen_base::XorShift;
 use sateen_sync::wait_queue::{CancelOutcome, Permit, Position, Waiter};
 use sateen_sync::{WaitQueue, park};
 use sateen_testkit::{Counter, poll, poll_with, sized, waker_fn};
@@ -373,11 +374,12 @@ fn stress<L: RawMutex + Send + Sync>(rounds: usize) {
         for seed in 0..8 {
             let (semaphore, inside) = (&semaphore, &inside);
             s.spawn(move || {
-                let mut rng = Rng::new(seed + 1);
+                let mut rng = XorShift::new(seed + 1);
                 for _ in 0..rounds {
                     match rng.below(4) {
                         3 => {
-                            let soon = Instant::now() + Duration::from_micros(rng.below(200));
+                            let soon =
+                                Instant::now() + Duration::from_micros(rng.below(200) as u64);
                             if !semaphore.take_until(soon) {
                                 continue;
                             }
@@ -416,7 +418,7 @@ fn stress_notify_all_against_leaving() {
         for seed in 0..7 {
             let (queue, round) = (&queue, &round);
             s.spawn(move || {
-                let mut rng = Rng::new(seed + 1);
+                let mut rng = XorShift::new(seed + 1);
                 loop {
                     let now = round.load(SeqCst);
                     if now == ROUNDS {
