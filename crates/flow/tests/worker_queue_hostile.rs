@@ -199,7 +199,7 @@ fn wakers_that_panic_cost_no_worker_and_no_item() {
             if capacity == 1 {
                 queue.send(1).unwrap();
             }
-            let waker = waker_fn(|| explode());
+            let waker = waker_fn(explode);
             let mut waits: Vec<Pin<Box<dyn Future<Output = _>>>> = Vec::new();
             for item in 2..5 {
                 waits.push(Box::pin(queue.send_async(item)));

@@ -66,7 +66,7 @@ pub(crate) fn run(bytes: &[u8]) {
                 if let Some(at) = twin.iter().find(|(_, other)| **other == who).map(|(at, _)| at.0)
                 {
                     let note = note(&fired, (at, who));
-                    assert!(timers[who].as_mut().set_waker(&Waker::from(note)));
+                    assert!(timers[who].as_mut().set_waker(&note));
                 }
             }
             _ => {
