@@ -162,7 +162,7 @@ impl Spawn {
         F: FnOnce() -> T + Send + 'static,
         T: Send + 'static,
     {
-        Making::run(f, |make| match context::owner() {
+        made_by(f, |make| match context::owner() {
             Some(worker) => self.place_inside(worker, location, make),
             None => self.place_outside(location, make),
         })
@@ -194,7 +194,7 @@ impl Spawn {
         F: FnOnce() -> T + Send + 'static,
         T: Send + 'static,
     {
-        Making::run(f, |make| self.place_outside(location, make))
+        made_by(f, |make| self.place_outside(location, make))
             .unwrap_or_else(|(f, error)| task::refused(f, error, location))
     }
 
@@ -209,7 +209,7 @@ impl Spawn {
         F: FnOnce() -> T + Send + 'static,
         T: Send + 'static,
     {
-        Making::run(f, |make| self.place(shared, location, make))
+        made_by(f, |make| self.place(shared, location, make))
             .unwrap_or_else(|(f, error)| task::refused(f, error, location))
     }
 
@@ -329,33 +329,25 @@ impl Spawn {
 /// Makes a task on a runtime.
 type Make<'m> = &'m mut dyn FnMut(&Arc<Shared>, Birth) -> NonNull<Header>;
 
-/// A task that is not placed yet.
-enum Making<F, T> {
-    Closure(F),
-    Made(JoinHandle<T>),
-    Between,
-}
-
-impl<F: FnOnce() -> T + Send + 'static, T: Send + 'static> Making<F, T> {
-    /// Calls `place`, which makes the task if it returns no error.
-    fn run(
-        f: F,
-        place: impl FnOnce(Make<'_>) -> Result<(), JoinError>,
-    ) -> Result<JoinHandle<T>, (F, JoinError)> {
-        let mut making = Self::Closure(f);
-        let placed = place(&mut |shared, birth| {
-            let Self::Closure(f) = std::mem::replace(&mut making, Self::Between) else {
-                unreachable!("a task is made once");
-            };
-            let (header, handle) = task::new(f, shared, birth);
-            making = Self::Made(handle);
-            header
-        });
-        match (placed, making) {
-            (Ok(()), Self::Made(handle)) => Ok(handle),
-            (Err(error), Self::Closure(f)) => Err((f, error)),
-            _ => unreachable!("a task is made, or it is refused"),
-        }
+/// Calls `place`, which makes the task of `f` exactly if it returns no error.
+fn made_by<F, T>(
+    f: F,
+    place: impl FnOnce(Make<'_>) -> Result<(), JoinError>,
+) -> Result<JoinHandle<T>, (F, JoinError)>
+where
+    F: FnOnce() -> T + Send + 'static,
+    T: Send + 'static,
+{
+    let (mut f, mut made) = (Some(f), None);
+    let placed = place(&mut |shared, birth| {
+        let f = f.take().expect("a task is made once");
+        let (header, handle) = task::new(f, shared, birth);
+        made = Some(handle);
+        header
+    });
+    match placed {
+        Ok(()) => Ok(made.expect("a task that is placed was made")),
+        Err(error) => Err((f.expect("a task that is refused was not made"), error)),
     }
 }
 
