@@ -1,5 +1,6 @@
 //! What is run for a fault: the models and tests that `docs/verification.md` names for its file.
 
+use crate::faults::Fault;
 use std::fmt;
 
 /// A test program of a crate, or a part of it.
@@ -23,7 +24,7 @@ impl Check {
     }
 
     /// Parses `NAME`, `NAME::TEST` or `src/FILE.rs::TEST`, each with or without `CRATE/` in front.
-    fn parse(text: &str, own: &str) -> Self {
+    pub(crate) fn parse(text: &str, own: &str) -> Self {
         let (path, filter) = match text.split_once("::") {
             Some((path, filter)) => (path, Some(filter.to_owned())),
             None => (text, None),
@@ -74,11 +75,12 @@ impl Table {
         Self(rows)
     }
 
-    /// Returns what to run for a fault in `file`, or `named` if it is not empty.
-    pub(crate) fn of(&self, file: &str, named: &[String]) -> Result<Vec<Check>, String> {
-        let own = file.split('/').nth(1).unwrap_or_default();
+    /// Returns what to run for a fault: what it names, or what the page names for its file.
+    pub(crate) fn of(&self, fault: &Fault) -> Result<Vec<Check>, String> {
+        let (own, file) = (fault.own(), fault.file());
+        let named: Vec<&String> = fault.models.iter().chain(&fault.tests).collect();
         if !named.is_empty() {
-            return Ok(named.iter().map(|name| Check::parse(name, own)).collect());
+            return Ok(named.into_iter().map(|name| Check::parse(name, own)).collect());
         }
         let mut found: Vec<Check> = Vec::new();
         for (_, checks) in self.0.iter().filter(|(listed, _)| listed == file) {
@@ -102,11 +104,14 @@ fn a_row_gives_its_models_first() {
                 | A | `x.rs` | [r](r) | `loom_x`, `sync/loom_y::z` | `c` | n | \
                 `src/x.rs::t` | n |\n";
     let table = Table::parse(page);
-    let shown = |named: &[String]| -> Vec<String> {
-        let checks = table.of("crates/base/src/x.rs", named).unwrap();
-        checks.iter().map(ToString::to_string).collect()
+    let mut fault = Fault::of("n", "crates/base/src/x.rs", None, "a", "b");
+    let shown = |fault: &Fault| -> Vec<String> {
+        table.of(fault).unwrap().iter().map(ToString::to_string).collect()
     };
-    assert_eq!(shown(&[]), ["base/loom_x", "sync/loom_y::z", "base/src::t"]);
-    assert_eq!(shown(&["u::v".to_owned()]), ["base/u::v"]);
-    assert!(table.of("crates/base/src/y.rs", &[]).is_err());
+    assert_eq!(shown(&fault), ["base/loom_x", "sync/loom_y::z", "base/src::t"]);
+    fault.tests = vec!["u::v".to_owned()];
+    assert_eq!(shown(&fault), ["base/u::v"]);
+    fault.models = vec!["loom_w".to_owned()];
+    assert_eq!(shown(&fault), ["base/loom_w", "base/u::v"]);
+    assert!(table.of(&Fault::of("n", "crates/base/src/y.rs", None, "a", "b")).is_err());
 }

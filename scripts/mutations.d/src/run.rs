@@ -1,7 +1,8 @@
 //! Builds and tests a copy of the source with one fault in it.
 
 use crate::checks::Check;
-use crate::faults::Fault;
+use crate::faults::{Fault, edited};
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -60,10 +61,12 @@ impl Copy {
 
     /// Runs `checks` on the source with `fault` in it until one fails.
     pub(crate) fn try_out(&self, fault: &Fault, checks: &[Check]) -> Result<Verdict, String> {
-        self.refresh()?;
-        let file = self.tree.join(&fault.file);
-        let source = fs::read_to_string(&file).map_err(|e| format!("{}: {e}", fault.file))?;
-        put(&file, &fault.plant(&source)?)?;
+        let mut changed = BTreeMap::new();
+        for (file, edits) in fault.edits(&read)? {
+            changed.insert(file.to_owned(), edited(&read(file)?, &edits)?);
+        }
+        refresh(&self.tree, &changed)?;
+        fs::create_dir_all(&self.logs).map_err(|e| e.to_string())?;
         let safe = fault.name.replace(|c: char| !c.is_alphanumeric() && c != '-', "_");
         let log = self.logs.join(format!("{safe}.log"));
         let _ = fs::remove_file(&log);
@@ -91,27 +94,6 @@ impl Copy {
             }
         }
         Ok(Verdict::Survived(open))
-    }
-
-    /// Makes the copy equal to the working tree. Files that are equal keep their time, so little is
-    /// built anew.
-    fn refresh(&self) -> Result<(), String> {
-        fs::create_dir_all(&self.logs).map_err(|e| e.to_string())?;
-        let listed = Command::new("git")
-            .args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"])
-            .output()
-            .map_err(|e| format!("git: {e}"))?;
-        for name in listed.stdout.split(|byte| *byte == 0).filter(|name| !name.is_empty()) {
-            let name = String::from_utf8_lossy(name).into_owned();
-            let Ok(wanted) = fs::read(&name) else { continue };
-            let to = self.tree.join(&name);
-            if fs::read(&to).ok().as_ref() != Some(&wanted) {
-                let folder = to.parent().unwrap_or(Path::new("."));
-                fs::create_dir_all(folder).map_err(|e| format!("{}: {e}", folder.display()))?;
-                fs::write(&to, wanted).map_err(|e| format!("{}: {e}", to.display()))?;
-            }
-        }
-        Ok(())
     }
 
     fn cargo(&self, check: &Check, seconds: u32, build_only: bool) -> Result<Output, String> {
@@ -142,6 +124,52 @@ impl Copy {
         };
         command.output().map_err(|e| format!("timeout: {e}"))
     }
+}
+
+/// Reads a file of the working tree.
+pub(crate) fn read(file: &str) -> Result<String, String> {
+    fs::read_to_string(file).map_err(|e| format!("{file}: {e}"))
+}
+
+/// Makes `tree` equal to the working tree, but for the files that are `changed`. Files that are
+/// equal keep their time, so little is built anew.
+pub(crate) fn refresh(tree: &Path, changed: &BTreeMap<String, String>) -> Result<(), String> {
+    let listed = Command::new("git")
+        .args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"])
+        .output()
+        .map_err(|e| format!("git: {e}"))?;
+    let mut kept = BTreeSet::new();
+    for name in listed.stdout.split(|byte| *byte == 0).filter(|name| !name.is_empty()) {
+        let name = String::from_utf8_lossy(name).into_owned();
+        let Ok(mut wanted) = fs::read(&name) else { continue };
+        if let Some(text) = changed.get(&name) {
+            wanted = text.clone().into_bytes();
+        }
+        let to = tree.join(&name);
+        if fs::read(&to).ok().as_ref() != Some(&wanted) {
+            let folder = to.parent().unwrap_or(Path::new("."));
+            fs::create_dir_all(folder).map_err(|e| format!("{}: {e}", folder.display()))?;
+            fs::write(&to, wanted).map_err(|e| format!("{}: {e}", to.display()))?;
+        }
+        kept.insert(to);
+    }
+    remove_others(tree, &kept)
+}
+
+/// Removes the files that the working tree no longer has.
+fn remove_others(folder: &Path, kept: &BTreeSet<PathBuf>) -> Result<(), String> {
+    let wrong = |e: std::io::Error| format!("{}: {e}", folder.display());
+    for entry in fs::read_dir(folder).map_err(wrong)? {
+        let path = entry.map_err(wrong)?.path();
+        if path.is_dir() {
+            remove_others(&path, kept)?;
+        } else if !kept.contains(&path) {
+            fs::remove_file(&path).map_err(wrong)?;
+        }
+    }
+    // A folder that is empty now is no crate any more.
+    _ = fs::remove_dir(folder);
+    Ok(())
 }
 
 fn put(file: &Path, text: &str) -> Result<(), String> {

@@ -1,6 +1,7 @@
 //! All places in the source where a fault can be drawn: orderings, fences, wake-ups.
 
 use crate::faults::Fault;
+use crate::source::blanked;
 use std::path::{Path, PathBuf};
 
 /// The crates whose source is drawn from.
@@ -104,7 +105,7 @@ fn collect(folder: &Path, into: &mut Vec<PathBuf>) -> Result<(), String> {
 
 fn of_source(file: &str, source: &str, excused: &[Excuse]) -> Vec<Fault> {
     let mut found = Vec::new();
-    let code = code_only(source);
+    let code = blanked(source, true);
     let end = code.find("#[cfg(test)]").unwrap_or(code.len());
     let mut start = 0;
     let mut weakened_above = false;
@@ -116,19 +117,15 @@ fn of_source(file: &str, source: &str, excused: &[Excuse]) -> Vec<Fault> {
                 return;
             }
             let short = file.replace("crates/", "").replace("/src/", "/");
-            let again = found.iter().filter(|f: &&Fault| f.at == Some(start + at)).count();
+            let again =
+                found.iter().filter(|f: &&Fault| f.pieces[0].at == Some(start + at)).count();
             let mark = if again == 0 { String::new() } else { format!("-{again}") };
             let key = format!("{file} {whole} {what}");
             let twins = found.iter().filter(|f: &&Fault| f.key.starts_with(&key)).count();
-            found.push(Fault {
-                key: format!("{key} {twins}"),
-                name: format!("{short}:{}:{}:{what}{mark}", number + 1, at + 1),
-                file: file.to_owned(),
-                at: Some(start + at),
-                old: old.to_owned(),
-                new: new.to_owned(),
-                tests: Vec::new(),
-            });
+            let name = format!("{short}:{}:{}:{what}{mark}", number + 1, at + 1);
+            let mut fault = Fault::of(&name, file, Some(start + at), old, new);
+            fault.key = format!("{key} {twins}");
+            found.push(fault);
         };
         let first = line.trim_start();
         let import = ["use ", "pub use ", "pub(crate) use ", "pub(super) use "];
@@ -228,52 +225,6 @@ fn calls(line: &str, add: &mut Add<'_>) {
     }
 }
 
-/// Returns `source` with blanks instead of comments, strings and characters, and of the same
-/// length.
-fn code_only(source: &str) -> String {
-    let mut out = source.as_bytes().to_vec();
-    let bytes = source.as_bytes();
-    let mut at = 0;
-    let blank = |out: &mut Vec<u8>, from: usize, to: usize| {
-        let to = to.min(out.len());
-        out[from..to].iter_mut().filter(|b| **b != b'\n').for_each(|b| *b = b' ');
-    };
-    while at < bytes.len() {
-        let from = at;
-        match bytes[at] {
-            b'/' if bytes.get(at + 1) == Some(&b'/') => {
-                while at < bytes.len() && bytes[at] != b'\n' {
-                    at += 1;
-                }
-                blank(&mut out, from, at);
-            }
-            b'"' => {
-                at += 1;
-                while at < bytes.len() && bytes[at] != b'"' {
-                    at += if bytes[at] == b'\\' { 2 } else { 1 };
-                }
-                at += 1;
-                blank(&mut out, from, at);
-            }
-            b'\'' => {
-                // A character, not a lifetime.
-                let end = if bytes.get(at + 1) == Some(&b'\\') { at + 3 } else { at + 2 };
-                if bytes.get(end) == Some(&b'\'') {
-                    at = end + 1;
-                    blank(&mut out, from, at);
-                } else {
-                    at += 1;
-                }
-            }
-            _ => at += 1,
-        }
-    }
-    String::from_utf8(out).unwrap_or_else(|bad| {
-        // Only blanks were written, over whole characters or within them.
-        String::from_utf8_lossy(bad.as_bytes()).into_owned()
-    })
-}
-
 #[test]
 fn sites_are_found_outside_of_comments_and_tests() {
     let source = "use prim::{Acquire};\n// Ordering: Release\n\
@@ -283,7 +234,7 @@ fn sites_are_found_outside_of_comments_and_tests() {
     let names: Vec<String> = of_source("crates/a/src/b.rs", source, &[])
         .into_iter()
         .map(|fault| {
-            assert!(fault.plant(source).is_ok());
+            assert!(fault.pieces[0].edit(source).is_ok());
             fault.name
         })
         .collect();
@@ -300,15 +251,8 @@ fn sites_are_found_outside_of_comments_and_tests() {
 #[test]
 fn a_draw_depends_on_its_seed_only() {
     let sites = |keys: std::ops::Range<usize>| -> Vec<Fault> {
-        let named = |n: usize| Fault {
-            key: n.to_string(),
-            name: n.to_string(),
-            file: String::new(),
-            at: None,
-            old: String::new(),
-            new: String::new(),
-            tests: Vec::new(),
-        };
+        let named =
+            |n: usize| Fault { key: n.to_string(), name: n.to_string(), ..Fault::default() };
         keys.map(named).collect()
     };
     let names = |keys, seed| -> Vec<String> {
