@@ -31,7 +31,6 @@ extern crate std;
 
 mod abort;
 mod backoff;
-mod canary;
 pub mod fence;
 #[cfg(feature = "os")]
 pub mod os;
@@ -58,8 +57,6 @@ pub mod unwind;
 
 pub use abort::{AbortGuard, abort_with};
 pub use backoff::Backoff;
-#[doc(hidden)]
-pub use canary::is_planted;
 pub use padded::CachePadded;
 #[cfg(feature = "std")]
 pub use panic_payload::PanicPayload;

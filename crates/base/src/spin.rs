@@ -9,19 +9,13 @@
 //! slice, so that a preempted holder runs when threads outnumber cores. (Without the feature `std`
 //! the pauses go on.) Code that holds the lock never blocks, never panics and never runs user code.
 
+use crate::const_except_loom;
 use crate::prim::{AtomicU32, Ordering};
-use crate::{canary, const_except_loom};
 
 /// The lock's word: the whole protocol except the waiting.
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct SpinWord(AtomicU32);
-
-/// The ordering of the store in [`SpinWord::give`]; a canary weakens it.
-#[inline(always)]
-fn give() -> Ordering {
-    if canary!("spin_give_relaxed") { Ordering::Relaxed } else { Ordering::Release }
-}
 
 impl SpinWord {
     const_except_loom! {
@@ -50,7 +44,7 @@ impl SpinWord {
     #[inline(always)]
     pub fn give(&self) {
         // Ordering: Release publishes the critical section to the next `take`.
-        self.0.store(0, give());
+        self.0.store(0, Ordering::Release);
     }
 }
 

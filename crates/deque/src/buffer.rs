@@ -12,7 +12,6 @@
 //! | 3 | the last claim resolved here was of an index in an odd lap |
 
 use crate::prim::{AtomicU8, Ordering, UnsafeCell};
-use sateen_base::canary;
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
@@ -188,11 +187,10 @@ impl<T> Buffer<T> {
     /// The caller claimed `index` in this buffer and has not marked it yet, which keeps it live.
     #[inline(always)]
     pub(crate) unsafe fn resolve(self, index: u32) {
-        let order = if canary!("deque-mark") { Ordering::Relaxed } else { Ordering::Release };
         // Ordering: Release pairs with the Acquire in `first_unresolved`: the item is read before
         // the owner reuses the cell or frees the buffer.
         // SAFETY: live by the contract.
-        unsafe { &*self.mark_ptr(index) }.store(self.resolved(index), order);
+        unsafe { &*self.mark_ptr(index) }.store(self.resolved(index), Ordering::Release);
     }
 
     /// The first index of `[from, to)` whose claim is not resolved, or `to`. All of them are

@@ -12,7 +12,6 @@ use crate::buffer::{Buffer, Retired};
 use crate::index::Top;
 use crate::prim::{AtomicPtr, AtomicU32, AtomicU64, Ordering, UnsafeCell, fence};
 use crate::stage::Stage;
-use sateen_base::canary;
 use sateen_base::unwind::run_to_end;
 use std::marker::PhantomData;
 
@@ -68,7 +67,7 @@ impl<T, S: Stage> Inner<T, S> {
     #[inline(always)]
     pub(crate) fn then_bottom(&self) -> u32 {
         let order = thief_order::<S>();
-        if order != Ordering::SeqCst && !canary!("deque-thief-fence") {
+        if order != Ordering::SeqCst {
             // Ordering: pairs with the owner's fence in `lower`.
             fence(Ordering::SeqCst);
         }
@@ -80,14 +79,11 @@ impl<T, S: Stage> Inner<T, S> {
     /// The owner's half of the handshake: stores `bottom`, then reads `top`.
     #[inline(always)]
     pub(crate) fn lower(&self, bottom: u32) -> Top {
-        let order = if canary!("deque-lower") { Ordering::Relaxed } else { Ordering::Release };
         // Ordering: Release as every store of `bottom`: a thief that reads this value must see the
         // items before it too. The fence pairs with the thief's in `then_bottom`, or with its two
         // SeqCst loads.
-        self.owner.bottom.store(bottom, order);
-        if !canary!("deque-owner-fence") {
-            fence(Ordering::SeqCst);
-        }
+        self.owner.bottom.store(bottom, Ordering::Release);
+        fence(Ordering::SeqCst);
         Top(self.top.load(Ordering::Relaxed))
     }
 

@@ -5,7 +5,6 @@ use crate::index::{Top, gap};
 use crate::prim::Ordering;
 use crate::stage::Stage;
 use crate::worker::Worker;
-use sateen_base::canary;
 
 impl<T, S: Stage> Worker<T, S> {
     /// Counts a pop that left few items. Halves the buffer after as many such pops as it has cells,
@@ -35,9 +34,8 @@ impl<T, S: Stage> Worker<T, S> {
         self.own.seen.set(top);
         let buffer = self.own.buffer.get();
         // SAFETY: the buffer is current; claims are looked at in order.
-        let found = unsafe { buffer.first_unresolved(self.own.resolved.get(), top.index()) };
-        let resolved = if canary!("deque-unmarked") { top.index() } else { found };
-        if resolved != self.own.resolved.get() && !canary!("deque-own-unmarked") {
+        let resolved = unsafe { buffer.first_unresolved(self.own.resolved.get(), top.index()) };
+        if resolved != self.own.resolved.get() {
             self.own.any_marks.set(true);
         }
         self.own.resolved.set(resolved);
@@ -93,10 +91,10 @@ impl<T, S: Stage> Worker<T, S> {
         if self.is_split() {
             self.reopen(next.generation());
         }
-        let step = if canary!("deque-new-buffer") { 0 } else { Top::NEW_BUFFER };
         // Ordering: AcqRel. Release pairs with the Acquire of thieves that read `top`: they see the
         // new buffer. Items claimed since the copy began were copied for nothing.
-        let top = Top(inner.top.fetch_add(step, Ordering::AcqRel)).after(step);
+        let top =
+            Top(inner.top.fetch_add(Top::NEW_BUFFER, Ordering::AcqRel)).after(Top::NEW_BUFFER);
         let mut retired = Retired::new(old, own.resolved.get(), top.index());
         if !retired.try_free() {
             own.retired.borrow_mut().push(retired);

@@ -23,7 +23,6 @@ use crate::inner::Inner;
 use crate::prim::Ordering;
 use crate::stage::Stage;
 use crate::worker::Worker;
-use sateen_base::canary;
 use sateen_base::fence;
 
 /// How far an owner that shares each push may leave the guard behind. With the room of the largest
@@ -75,9 +74,8 @@ impl<T, S: Stage> Worker<T, S> {
     /// Lets thieves of `generation` claim the items before `floor`.
     pub(crate) fn reopen(&self, generation: u32) {
         let open = Top::new(generation, self.own.floor.get());
-        let order = if canary!("deque-open") { Ordering::Relaxed } else { Ordering::Release };
         // Ordering: Release pairs with the Acquire in `look_split`: the items are visible.
-        self.inner.owner.open.store(open.0, order);
+        self.inner.owner.open.store(open.0, Ordering::Release);
     }
 
     /// LIFO with a private part: no fence and no locked instruction if the newest item is private.
@@ -102,9 +100,7 @@ impl<T, S: Stage> Worker<T, S> {
         // Ordering: Release as every store of `bottom`. The light fence pairs with the heavy one in
         // `publish_slow`: either the thief sees this store, or the owner sees its guard.
         owner.bottom.store(newest, Ordering::Release);
-        if !canary!("deque-light") {
-            fence::light();
-        }
+        fence::light();
         gap(owner.guard.load(Ordering::Relaxed), newest)
     }
 
@@ -150,11 +146,11 @@ impl<T, S: Stage> Worker<T, S> {
         self.own.shares_all.set(false);
         self.own.floor.set(keep);
         self.reopen(seen.after(Top::NEW_EPOCH).generation());
-        let step = if canary!("deque-new-epoch") { 0 } else { Top::NEW_EPOCH };
         // Ordering: Release shows the lowered `bottom`, `guard` and `open` to thieves of the new
         // epoch; those of the old one fail. The owner needs only the thieves' claims, which are
         // in the word: their marks say which cells are free.
-        let top = Top(self.inner.top.fetch_add(step, Ordering::Release)).after(step);
+        let top =
+            Top(self.inner.top.fetch_add(Top::NEW_EPOCH, Ordering::Release)).after(Top::NEW_EPOCH);
         self.set_seen(top);
         let older = gap(top.index(), newest);
         if gap(keep, top.index()) > 0 {
@@ -217,9 +213,7 @@ impl<T, S: Stage> Inner<T, S> {
                 return Steal::Retry;
             }
         }
-        if !canary!("deque-heavy") {
-            fence::heavy();
-        }
+        fence::heavy();
         // Ordering: Acquire as in `look_split`. A pop of an index before `end` that this does not
         // show will see the guard.
         let bottom = self.owner.bottom.load(Ordering::Acquire);

@@ -6,7 +6,6 @@ use crate::inner::Inner;
 use crate::prim::{Arc, Ordering, spin_loop};
 use crate::stage::{Cached, Stage};
 use crate::worker::{Flavor, Landing, Worker};
-use sateen_base::canary;
 use std::fmt;
 
 /// Limit on the items of a batch, unless the caller names one.
@@ -262,11 +261,7 @@ impl<T, S: Stage> Stealer<T, S> {
                 if taken == wanted {
                     break;
                 }
-                let bottom = if canary!("deque-batch") {
-                    top.index().wrapping_add(1)
-                } else {
-                    self.inner.then_bottom()
-                };
+                let bottom = self.inner.then_bottom();
                 if gap(top.index(), bottom) <= 0 {
                     break;
                 }

@@ -6,7 +6,6 @@ use crate::inner::Inner;
 use crate::prim::{Arc, Ordering};
 use crate::stage::{Cached, Stage};
 use crate::stealer::Stealer;
-use sateen_base::canary;
 use sateen_base::fence;
 use std::cell::{Cell, RefCell};
 use std::fmt;
@@ -283,10 +282,9 @@ impl<T, S: Stage> Worker<T, S> {
     /// Lets thieves see the items before `bottom`.
     #[inline(always)]
     pub(crate) fn publish(&self, bottom: u32) {
-        let order = if canary!("deque-push") { Ordering::Relaxed } else { Ordering::Release };
         // Ordering: Release pairs with the thief's Acquire of `bottom`: it sees the items, and the
         // buffer if it is new.
-        self.inner.owner.bottom.store(bottom, order);
+        self.inner.owner.bottom.store(bottom, Ordering::Release);
         if S::SPLIT {
             self.share(bottom);
         }

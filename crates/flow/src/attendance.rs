@@ -9,7 +9,6 @@
 //! Proof: the crate's `README.md`, section *Ending*. Model: `tests/loom_attendance.rs`.
 #![cfg_attr(not(loom), allow(unreachable_pub))]
 
-use sateen_base::canary;
 use sateen_base::prim::Ordering::{AcqRel, Acquire, Relaxed, Release};
 use sateen_base::prim::searched::{AtomicU64, AtomicUsize};
 
@@ -41,10 +40,9 @@ impl Calls {
     /// It has ended.
     #[inline(always)]
     pub fn end(&self) {
-        let order = if canary!("attendance_end_relaxed") { Relaxed } else { Release };
         // Ordering: Release pairs with the Acquire in `ended`: a thread that sees the end sees the
         // beginning.
-        self.ended.store(self.ended.load(Relaxed) + 1, order);
+        self.ended.store(self.ended.load(Relaxed) + 1, Release);
     }
 
     /// How many have begun.
@@ -62,10 +60,6 @@ impl Calls {
 
     /// The number of the call that runs, if one does, counted from 1.
     pub fn running(&self) -> Option<u64> {
-        if canary!("attendance_begun_first") {
-            let begun = self.begun();
-            return (begun != self.ended()).then_some(begun);
-        }
         // The end first: a beginning after it only adds to the difference.
         let ended = self.ended();
         let begun = self.begun();
@@ -92,9 +86,8 @@ impl LiveWorkers {
 
     /// A worker leaves. Returns whether it is the last one, which sees what the others did.
     pub fn leave(&self) -> bool {
-        let order = if canary!("attendance_leave_relaxed") { Relaxed } else { AcqRel };
         // Ordering: Release for what this worker did, Acquire for the last one, which tells waiting
         // threads.
-        self.count.fetch_sub(1, order) == 1
+        self.count.fetch_sub(1, AcqRel) == 1
     }
 }

@@ -15,7 +15,6 @@
 //! raises it tells waiting senders, through a fence. Model: `tests/loom_idle.rs`.
 #![cfg_attr(not(loom), allow(unreachable_pub))]
 
-use sateen_base::canary;
 use sateen_base::prim::Ordering::{Acquire, Relaxed, Release};
 use sateen_base::prim::searched::AtomicUsize;
 
@@ -47,10 +46,6 @@ impl Idle {
     pub fn try_take(&self) -> bool {
         let mut free = self.free.load(Relaxed);
         while free as isize > 0 {
-            if canary!("idle_take_no_exchange") {
-                self.free.store(free - 1, Relaxed);
-                return true;
-            }
             // Ordering: Acquire pairs with the Release in `add`: the sender sees the room that the
             // worker has made in the lane.
             match self.free.compare_exchange_weak(free, free - 1, Acquire, Relaxed) {
@@ -64,10 +59,9 @@ impl Idle {
     /// A worker is idle, or one that was taken got no item. The caller tells a waiting sender after
     /// that.
     pub fn add(&self) {
-        let order = if canary!("idle_add_relaxed") { Relaxed } else { Release };
         // Ordering: Release pairs with the Acquire in `try_take`; otherwise the lane may seem full
         // to the sender that is let in.
-        self.free.fetch_add(1, order);
+        self.free.fetch_add(1, Release);
     }
 
     /// A worker is not idle any more, but takes no item: an item that was sent for it waits for

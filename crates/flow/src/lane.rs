@@ -13,7 +13,6 @@
 
 use crate::lane_lock::LaneLock;
 use sateen_base::CachePadded;
-use sateen_base::canary;
 use sateen_queue::{PushError, mpmc::Bounded};
 use sateen_sync::WaitPoint;
 
@@ -54,9 +53,6 @@ impl<I> Lane<I> {
 
     /// Whether there will never be an item in it.
     pub fn is_drained(&self) -> bool {
-        if canary!("lane_drained_empty_first") {
-            return self.queue.is_empty() && self.queue.is_closed();
-        }
         // In this order: nothing comes in once it is closed, so a lane that is empty then stays
         // empty.
         self.queue.is_closed() && self.queue.is_empty()
@@ -64,15 +60,10 @@ impl<I> Lane<I> {
 
     /// Closes it and takes out all items, including those that are being pushed.
     pub fn empty(&self, mut take: impl FnMut(I)) {
-        if !canary!("lane_empty_open") {
-            self.queue.close();
-        }
+        self.queue.close();
         // A closed queue reports its end only when the last item is out.
         while let Ok(item) = self.queue.pop() {
             take(item);
-        }
-        if canary!("lane_empty_open") {
-            self.queue.close();
         }
     }
 }

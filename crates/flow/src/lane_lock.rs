@@ -9,7 +9,6 @@
 //! items once more and tells a sleeper. Proof: the crate's `README.md`, section *Order*.
 #![cfg_attr(not(loom), allow(unreachable_pub))]
 
-use sateen_base::canary;
 use sateen_base::prim::searched::AtomicBool;
 use sateen_base::prim::{Ordering, fence};
 
@@ -44,14 +43,10 @@ impl LaneLock {
 
     /// Unlocks it. After that the caller looks whether there is an item, and tells a worker.
     pub fn unlock(&self) {
-        let order =
-            if canary!("lane_unlock_relaxed") { Ordering::Relaxed } else { Ordering::Release };
         // Ordering: Release pairs with the Acquire in `try_lock`.
-        self.0.store(false, order);
-        if !canary!("lane_unlock_no_fence") {
-            // Ordering: SeqCst, with the fence of a sleeper that looked: the sleeper sees the lane
-            // unlocked, or we see its item.
-            fence(Ordering::SeqCst);
-        }
+        self.0.store(false, Ordering::Release);
+        // Ordering: SeqCst, with the fence of a sleeper that looked: the sleeper sees the lane
+        // unlocked, or we see its item.
+        fence(Ordering::SeqCst);
     }
 }

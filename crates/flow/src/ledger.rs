@@ -15,7 +15,6 @@
 #![cfg_attr(not(loom), allow(unreachable_pub))]
 
 use crate::gaps::{Gaps, Run};
-use sateen_base::canary;
 use sateen_base::prim::Ordering::Relaxed;
 use sateen_base::prim::searched::{AtomicBool, AtomicU64};
 use sateen_base::{RawSpinLock, SpinLock};
@@ -104,10 +103,6 @@ impl Ledger {
             }
             let len = left.min(most);
             let run = Run { last: base + len, len };
-            if canary!("ledger_take_no_exchange") {
-                self.taken.store(run.last, Relaxed);
-                return run;
-            }
             match self.taken.compare_exchange_weak(taken, run.last, Relaxed, Relaxed) {
                 Ok(_) => return run,
                 Err(seen) => taken = seen,
@@ -131,13 +126,6 @@ impl Ledger {
 
     /// Lowers `taken` if these were the last numbers. Returns whether it did.
     fn lower(&self, Run { last, len }: Run) -> bool {
-        if canary!("ledger_give_back_no_exchange") {
-            let was_last = self.taken.load(Relaxed) == last;
-            if was_last {
-                self.taken.store(last - len, Relaxed);
-            }
-            return was_last;
-        }
         self.taken.compare_exchange(last, last - len, Relaxed, Relaxed).is_ok()
     }
 

@@ -9,7 +9,6 @@
 //! | `true` | one is or will be spawned; it stores `false`, then looks | the task that starts |
 #![cfg_attr(not(loom), allow(unreachable_pub))]
 
-use sateen_base::canary;
 use sateen_base::prim::searched::AtomicBool;
 use sateen_base::prim::{Ordering, fence};
 
@@ -35,12 +34,10 @@ impl RunnerSlot {
     /// task sees that work, or `notify` sees that none is queued.
     #[inline(always)]
     pub fn announce() {
-        if !canary!("runner_slot_announce_no_fence") {
-            // Ordering: SeqCst, with the fence in `begin`: one of the two comes first. If it is
-            // this one, the runner task sees the work. If it is that one, we see the word as the
-            // runner task left it, or later.
-            fence(Ordering::SeqCst);
-        }
+        // Ordering: SeqCst, with the fence in `begin`: one of the two comes first. If it is
+        // this one, the runner task sees the work. If it is that one, we see the word as the
+        // runner task left it, or later.
+        fence(Ordering::SeqCst);
     }
 
     /// Whether one is queued, as far as the caller can see.
@@ -62,9 +59,7 @@ impl RunnerSlot {
     #[inline(always)]
     pub fn begin(&self) {
         self.queued.store(false, Ordering::Relaxed);
-        if !canary!("runner_slot_begin_no_fence") {
-            // Ordering: SeqCst, with the fence in `announce`.
-            fence(Ordering::SeqCst);
-        }
+        // Ordering: SeqCst, with the fence in `announce`.
+        fence(Ordering::SeqCst);
     }
 }

@@ -13,7 +13,6 @@
 //! `tests/loom_timekeeper.rs`.
 #![cfg_attr(not(loom), allow(unreachable_pub))]
 
-use sateen_base::canary;
 use sateen_base::prim::Ordering::Relaxed;
 use sateen_base::prim::searched::AtomicU64;
 use sateen_sync::WaitPoint;
@@ -69,7 +68,7 @@ impl Timekeeper {
 
     /// The caller goes on to other work. If an item waits, another must keep the time.
     pub fn pass_on(&self, sleepers: &WaitPoint) {
-        if self.needs_keeper() && !canary!("timekeeper_no_pass_on") {
+        if self.needs_keeper() {
             sleepers.notify_one();
         }
     }
@@ -91,9 +90,7 @@ impl Keeper<'_> {
 
 impl Drop for Keeper<'_> {
     fn drop(&mut self) {
-        if !canary!("timekeeper_drop_forgets") {
-            // Fails if another worker has taken over, for an earlier item.
-            _ = self.kept.compare_exchange(self.until, NEVER, Relaxed, Relaxed);
-        }
+        // Fails if another worker has taken over, for an earlier item.
+        _ = self.kept.compare_exchange(self.until, NEVER, Relaxed, Relaxed);
     }
 }

@@ -10,19 +10,12 @@
 use crate::words::array;
 use crate::{Allocate, Blocks, BuildError, Counts, NoCount, SearchCounter};
 use sateen_base::CachePadded;
-use sateen_base::canary;
 use sateen_base::prim::Ordering;
 use sateen_base::prim::searched::{AtomicU32, AtomicUsize};
 use std::ptr::NonNull;
 
 const FREE: u32 = 0;
 const USED: u32 = 1;
-
-/// Of the store in `give`; weakened to see the model fail.
-#[inline(always)]
-fn give() -> Ordering {
-    if canary!("flags-give-relaxed") { Ordering::Relaxed } else { Ordering::Release }
-}
 
 /// A 32-bit flag for each block, without a lock; searched round-robin from the block taken last.
 ///
@@ -78,7 +71,7 @@ unsafe impl<P: SearchCounter> Allocate for LockFreeFlags<P> {
             // Ordering: Acquire pairs with the Release in `give`: the last user's accesses come
             // first.
             let won = flag.compare_exchange(FREE, USED, Ordering::Acquire, Ordering::Relaxed);
-            if won.is_ok() || canary!("flags-take-blind") {
+            if won.is_ok() {
                 self.last.store(at, Ordering::Relaxed);
                 self.probe.took(looked as u64, retries);
                 // SAFETY: there are as many flags as blocks.
@@ -98,7 +91,7 @@ unsafe impl<P: SearchCounter> Allocate for LockFreeFlags<P> {
         debug_assert!(used, "block {index} at {block:p} was free already");
         // Ordering: Release pairs with the Acquire in `take`: without it the next user meets this
         // one.
-        flag.store(FREE, give());
+        flag.store(FREE, Ordering::Release);
     }
 
     fn in_use(&self, _: &Blocks) -> usize {

@@ -29,7 +29,6 @@
 use crate::Counts;
 use crate::words::{BITS, Levels, array, lowest, position};
 use crate::{Allocate, Blocks, BuildError, NoCount, SearchCounter};
-use sateen_base::canary;
 use sateen_base::prim::Ordering;
 use sateen_base::prim::searched::{AtomicU32, AtomicU64};
 use sateen_base::{CachePadded, thread_number};
@@ -41,18 +40,6 @@ const STARTS: usize = 64;
 const UNDER_WAY: u64 = (1 << 24) - 1;
 const BEGIN: u64 = UNDER_WAY + 1 + 1;
 const END: u64 = 1;
-
-/// Of the setting of a leaf's bit; weakened to see the model fail.
-#[inline(always)]
-fn give() -> Ordering {
-    if canary!("tree-give-relaxed") { Ordering::Relaxed } else { Ordering::AcqRel }
-}
-
-/// Of the loads in `mark`; as above.
-#[inline(always)]
-fn mark() -> Ordering {
-    if canary!("tree-mark-relaxed") { Ordering::Relaxed } else { Ordering::Acquire }
-}
 
 /// A hierarchy of 64-bit words in a flat array, without a lock. A set bit is a free block, or a
 /// word below that may have one.
@@ -169,9 +156,6 @@ impl<P: SearchCounter> LockFreeTree<P> {
         if found.is_some() || quiet && self.clears.load(Ordering::Relaxed) == own {
             return found;
         }
-        if canary!("tree-none-unchecked") {
-            return None;
-        }
         (0..self.levels.words(0)).find_map(|leaf| self.claim(leaf, cost))
     }
 
@@ -242,11 +226,8 @@ impl<P: SearchCounter> LockFreeTree<P> {
         above.fetch_and(!bit, Ordering::AcqRel);
         // Ordering: an exchange, not a load. If it comes after a giver's setting of a bit, it sees
         // the bit. If it comes before, the giver acquires our clearing, and sees that.
-        let now = match self.word(level, index) {
-            word if canary!("tree-check-load") => word.load(Ordering::Acquire),
-            word => word.fetch_or(0, Ordering::AcqRel),
-        };
-        if now != 0 && !canary!("tree-no-check") {
+        let now = self.word(level, index).fetch_or(0, Ordering::AcqRel);
+        if now != 0 {
             self.mark(level, index);
         }
         // Ordering: Release pairs with the Acquire in `search_everywhere`: a thread that sees the
@@ -263,7 +244,7 @@ impl<P: SearchCounter> LockFreeTree<P> {
             let word = self.word(level, above);
             // Ordering: Acquire pairs with the Release of the thread that set the bit: we see bits
             // above clear that were cleared before that.
-            if word.load(mark()) & bit == 0 {
+            if word.load(Ordering::Acquire) & bit == 0 {
                 // Ordering: AcqRel, for the bits above, as in `give` for this one.
                 word.fetch_or(bit, Ordering::AcqRel);
             }
@@ -336,11 +317,9 @@ unsafe impl<P: SearchCounter> Allocate for LockFreeTree<P> {
         // Ordering: Release pairs with the Acquire in `claim`: the next user comes after this one.
         // Acquire pairs with the exchange in `clear`: we see a bit above clear that was cleared
         // because this leaf was empty.
-        let was = self.words[leaf].fetch_or(bit, give());
+        let was = self.words[leaf].fetch_or(bit, Ordering::AcqRel);
         debug_assert_eq!(was & bit, 0, "block {index} at {block:p} was free already");
-        if was == 0 || !canary!("tree-first-giver-marks") {
-            self.mark(0, leaf);
-        }
+        self.mark(0, leaf);
         let start = self.start();
         if (leaf as u32) < start.load(Ordering::Relaxed) {
             start.store(leaf as u32, Ordering::Relaxed);

@@ -84,7 +84,7 @@ impl Drop for Watched {
 
 type Table = Pool<Watched, Stack>;
 
-/// A table, and a count of drops. The count is leaked, because a canary may drop a value twice,
+/// A table, and a count of drops. The count is leaked, because a fault may drop a value twice,
 /// which the model has to find.
 fn table() -> (Arc<Table>, &'static AtomicUsize) {
     (Arc::new(Pool::new(1).unwrap()), Box::leak(Box::default()))

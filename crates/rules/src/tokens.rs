@@ -50,15 +50,6 @@ pub(crate) fn unfinished(source: &str) -> Vec<(usize, String)> {
     found
 }
 
-/// The names N of `canary!("N")` in `source`.
-pub(crate) fn canaries(source: &str) -> Vec<String> {
-    let mut found = Vec::new();
-    if mentions(source, &["canary"]) {
-        collect_canaries(&trees(parse(source)), &mut found);
-    }
-    found
-}
-
 /// Whether `source`, tests left out, names an atomic, a fence, an ordering of one, or a spinlock.
 pub(crate) fn shares(source: &str) -> bool {
     let shared = |word: &String| {
@@ -267,22 +258,6 @@ fn collect_unfinished(trees: &[TokenTree], found: &mut Vec<(usize, String)>) {
     }
 }
 
-fn collect_canaries(trees: &[TokenTree], found: &mut Vec<String>) {
-    for (at, tree) in trees.iter().enumerate() {
-        match (tree, trees.get(at + 2)) {
-            (TokenTree::Ident(word), Some(TokenTree::Group(name)))
-                if word == "canary" && is_punct(trees.get(at + 1), '!') =>
-            {
-                found.push(name.stream().to_string().trim_matches('"').to_owned());
-            }
-            (TokenTree::Group(group), _) => {
-                collect_canaries(&self::trees(group.stream()), found);
-            }
-            _ => {}
-        }
-    }
-}
-
 #[test]
 fn primitives_are_found_however_they_are_named() {
     let found = |source: &str| -> Vec<String> {
@@ -332,13 +307,6 @@ fn unfinished_parts_are_found() {
     assert_eq!(lines("/// ```ignore\n/// x\n/// ```\nfn f() {}"), [1]);
     let fine = "#[cfg_attr(miri, ignore)] fn f() { let todo = \"todo!\"; ignore(todo) }";
     assert!(lines(fine).is_empty());
-}
-
-#[test]
-fn canaries_are_found() {
-    let source = "fn f() { let a = if canary!(\"pop-fence\") { 1 } else { 2 };
-        if !canary!(\"steal\") {} } // canary!(\"prose\")";
-    assert_eq!(canaries(source), ["pop-fence", "steal"]);
 }
 
 #[test]

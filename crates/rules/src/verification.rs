@@ -102,16 +102,44 @@ fn complaints(row: &Row, canaries: &BTreeSet<String>, root: &Path) -> Vec<String
     found.into_iter().map(|what| format!("{}: {what}", row.cells[0])).collect()
 }
 
-/// The names on the lists `tests/canaries.txt`.
-fn listed_canaries() -> BTreeSet<String> {
-    let mut found = BTreeSet::new();
-    for list in crates().iter().map(|folder| folder.join("tests/canaries.txt")) {
-        if list.is_file() {
-            let first = |line: &str| line.split_whitespace().next().map(str::to_owned);
-            found.extend(read(&list).lines().filter_map(first));
+/// The canaries of a list `tests/faults.txt`: the faults that name models, and these.
+fn canaries(list: &str) -> Vec<(&str, Vec<&str>)> {
+    let (mut found, mut name) = (Vec::new(), "");
+    for line in list.lines() {
+        name = line.strip_prefix("== ").unwrap_or(name);
+        if let Some(models) = line.strip_prefix("models ") {
+            found.push((name, models.split(", ").collect()));
         }
     }
     found
+}
+
+/// Whether `name`, a model or `MODEL::PART` of the names of its tests, exists.
+fn is_model(name: &str, own: &Path) -> bool {
+    let (folder, name) = at(name, own);
+    let (file, part) = name.split_once("::").unwrap_or((name, ""));
+    let path = folder.join("tests").join(format!("{file}.rs"));
+    file.starts_with("loom_") && path.is_file() && read(&path).contains(part)
+}
+
+fn lists() -> impl Iterator<Item = (PathBuf, String)> {
+    let list = |folder: PathBuf| {
+        let list = folder.join("tests/faults.txt");
+        list.is_file().then(|| (folder, read(&list)))
+    };
+    crates().into_iter().filter_map(list)
+}
+
+#[test]
+fn canaries_name_models_that_exist() {
+    let mut found = Vec::new();
+    for (folder, list) in lists() {
+        for (name, models) in canaries(&list) {
+            let gone = models.iter().filter(|model| !is_model(model, &folder));
+            found.extend(gone.map(|model| format!("{name}: no `{model}`")));
+        }
+    }
+    super::none("canaries that prove nothing", &found);
 }
 
 fn page() -> String {
@@ -122,7 +150,12 @@ fn page() -> String {
 fn what_the_table_names_exists() {
     let (rows, mut found) = rows(&page(), &root(), &COLUMNS);
     assert!(rows.len() > 10, "the tables were not found: {} rows", rows.len());
-    let canaries = listed_canaries();
+    let lists: Vec<(PathBuf, String)> = lists().collect();
+    let canaries = lists
+        .iter()
+        .flat_map(|(_, list)| canaries(list))
+        .map(|(name, _)| name.to_owned())
+        .collect();
     found.extend(rows.iter().flat_map(|row| complaints(row, &canaries, &root())));
     super::none("docs/verification.md", &found);
 }
@@ -198,6 +231,15 @@ fn a_bad_row_is_reported() {
         "A: Fuzz: no `gone`",
     ];
     assert_eq!(complaints(&bad, &canaries, &root()), expected);
+}
+
+#[test]
+fn canaries_are_read_from_their_list() {
+    let list = "== a fault\n- x\n+ y\n\n== canary\nmodels loom_a, b/loom_c::d\n- models x\n+\n";
+    assert_eq!(canaries(list), [("canary", vec!["loom_a", "b/loom_c::d"])]);
+    let base = root().join("crates/base");
+    assert!(is_model("loom_spin", &base) && is_model("sync/loom_counter::a_stripe", &base));
+    assert!(!is_model("loom_spin::gone", &base) && !is_model("loom_gone", &base));
 }
 
 #[test]

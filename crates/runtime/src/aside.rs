@@ -10,7 +10,6 @@
 // Public to the models only.
 #![cfg_attr(not(loom), allow(unreachable_pub))]
 
-use sateen_base::canary;
 use sateen_base::prim::searched::AtomicUsize;
 use sateen_base::prim::{Ordering, fence};
 use sateen_base::{RawSpinLock, SpinLock};
@@ -105,14 +104,8 @@ impl<E: Copy> Aside<E> {
         let mut lists = self.lists.lock();
         lists.of[kind as usize].push_back(Put { entry, home });
         self.recount(&lists);
-        if !canary!("aside_put_no_fence") {
-            // Between the count and what `look` reads. Partner: the fence in `take_scoped`.
-            fence(Ordering::SeqCst);
-        }
-        if canary!("aside_look_unlocked") {
-            drop(lists);
-            return look();
-        }
+        // Between the count and what `look` reads. Partner: the fence in `take_scoped`.
+        fence(Ordering::SeqCst);
         let seen = look();
         drop(lists);
         seen
@@ -157,10 +150,8 @@ impl<E: Copy> Aside<E> {
     /// Takes the first scoped job for worker `index` that is `mine`. If this misses a put, that
     /// put's `look` sees all that the caller wrote before.
     pub fn take_scoped(&self, index: usize, mine: impl Fn(E) -> bool) -> Option<E> {
-        if !canary!("aside_take_no_fence") {
-            // Between what the caller wrote and the count. Partner: the fence in `put`.
-            fence(Ordering::SeqCst);
-        }
+        // Between what the caller wrote and the count. Partner: the fence in `put`.
+        fence(Ordering::SeqCst);
         if self.count() == 0 {
             return None;
         }

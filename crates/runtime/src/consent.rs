@@ -26,7 +26,6 @@
 // Public to the models only.
 #![cfg_attr(not(loom), allow(unreachable_pub))]
 
-use sateen_base::canary;
 use sateen_base::prim::searched::AtomicBool;
 use sateen_base::prim::{Ordering, fence};
 
@@ -45,10 +44,8 @@ impl Consent {
     /// The joiner consents. It looks for a cancellation afterwards.
     pub fn give(&self) {
         self.0.store(true, Ordering::Relaxed);
-        if !canary!("consent_give_no_fence") {
-            // Partner: the fence in `is_given`.
-            fence(Ordering::SeqCst);
-        }
+        // Partner: the fence in `is_given`.
+        fence(Ordering::SeqCst);
     }
 
     /// The joiner goes on.
@@ -64,10 +61,8 @@ impl Consent {
 
     /// Whether the joiner has consented. The caller has found that the task is cancelled.
     pub fn is_given(&self) -> bool {
-        if !canary!("consent_look_no_fence") {
-            // Partner: the fence in `give`.
-            fence(Ordering::SeqCst);
-        }
+        // Partner: the fence in `give`.
+        fence(Ordering::SeqCst);
         self.0.load(Ordering::Relaxed)
     }
 }

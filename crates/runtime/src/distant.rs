@@ -24,7 +24,6 @@
 
 use crate::join_stack::{Job, SlotRoom};
 use crate::latch::{Latch, Waiter};
-use sateen_base::canary;
 use sateen_base::prim::UnsafeCell;
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -89,13 +88,8 @@ impl<W: Waiter> Distant<W> {
         unsafe {
             let (run, data) = ((*this).run, (*this).data);
             let result = catch_unwind(AssertUnwindSafe(|| run(data)));
-            if canary!("distant_latch_first") {
-                Latch::set(&raw const (*this).latch);
-            }
             (*this).panic.with_mut(|place| *place = result.err());
-            if !canary!("distant_latch_first") {
-                Latch::set(&raw const (*this).latch);
-            }
+            Latch::set(&raw const (*this).latch);
         }
     }
 }

@@ -14,7 +14,6 @@
 // Public to the models only.
 #![cfg_attr(not(loom), allow(unreachable_pub))]
 
-use sateen_base::canary;
 use sateen_base::prim::searched::AtomicU64;
 use sateen_base::prim::{Ordering, fence};
 
@@ -22,11 +21,6 @@ const ONE: u64 = 1;
 const EPOCH: u64 = 1 << 20;
 #[cfg(not(loom))]
 const _: () = assert!((crate::MAX_WORKERS as u64) < EPOCH - 1);
-/// What [`DrainCount::undrain`] adds to the epoch; left out to see the model fail.
-#[inline(always)]
-fn worked() -> u64 {
-    if canary!("drain_no_epoch") { 0 } else { EPOCH }
-}
 
 /// See the [module's documentation](self).
 #[derive(Debug)]
@@ -49,10 +43,8 @@ impl DrainCount {
         // has woken during the look, nothing can happen any more.
         (word % EPOCH) as usize == workers && !has_work() && {
             // Keeps the look above before the check; partner: the fence in `undrain`.
-            if !canary!("drain_check_no_fence") {
-                fence(Ordering::SeqCst);
-            }
-            canary!("drain_no_check") || self.0.load(Ordering::Acquire) == word
+            fence(Ordering::SeqCst);
+            self.0.load(Ordering::Acquire) == word
         }
     }
 
@@ -61,12 +53,10 @@ impl DrainCount {
         // Ordering: Relaxed. The exchange passes on what was done before earlier drains. Since its
         // own drain the worker has done nothing, and its next drain releases what it does from now
         // on.
-        self.0.fetch_add(worked().wrapping_sub(ONE), Ordering::Relaxed);
-        if !canary!("drain_undrain_no_fence") {
-            // Comes before the worker takes anything, by however weak a store. So a thread that
-            // misses what was taken sees the epoch. Partner: the fence in `drain`.
-            fence(Ordering::SeqCst);
-        }
+        self.0.fetch_add(EPOCH - ONE, Ordering::Relaxed);
+        // Comes before the worker takes anything, by however weak a store. So a thread that
+        // misses what was taken sees the epoch. Partner: the fence in `drain`.
+        fence(Ordering::SeqCst);
     }
 
     /// A worker that will never run counts as drained for good. Workers that drained before have to

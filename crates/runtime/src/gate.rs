@@ -16,7 +16,6 @@
 // Public to the models only.
 #![cfg_attr(not(loom), allow(unreachable_pub))]
 
-use sateen_base::canary;
 use sateen_base::prim::Ordering;
 use sateen_base::prim::searched::{AtomicU32, AtomicUsize};
 
@@ -29,17 +28,6 @@ const STOPPED: u32 = 2;
 /// Threads that exist wait in this stage. If they took memory for their first stacks now, a thread
 /// that cannot be made for want of memory could not even be reported.
 const STARTING: u32 = 3;
-
-/// The ordering of the exchange with which a guard leaves; weakened to see the model fail.
-#[inline(always)]
-fn leave() -> Ordering {
-    if canary!("gate_leave_relaxed") { Ordering::Relaxed } else { Ordering::Release }
-}
-/// The ordering of the exchange in [`Life::close`]; weakened to see the model fail.
-#[inline(always)]
-fn close() -> Ordering {
-    if canary!("life_close_relaxed") { Ordering::Relaxed } else { Ordering::Release }
-}
 
 /// The runtime takes no more work.
 #[derive(Debug)]
@@ -71,8 +59,7 @@ impl Gate {
         // closer.
         let before = self.0.fetch_add(ENTER, Ordering::Relaxed);
         let guard = GateGuard(self);
-        let shut = before & SHUT != 0 && !canary!("gate_enter_looks_once");
-        if shut { Err(Closed) } else { Ok(guard) }
+        if before & SHUT != 0 { Err(Closed) } else { Ok(guard) }
     }
 
     /// How many are inside, at some moment.
@@ -102,14 +89,6 @@ impl GateGuard<'_> {
     /// workers gone, before `announce` begins.
     #[inline]
     pub fn submit<A, R>(self, queue: impl FnOnce() -> A, announce: impl FnOnce(A) -> R) -> R {
-        if canary!("gate_leaves_first") {
-            drop(self);
-            return announce(queue());
-        }
-        if canary!("gate_announces_inside") {
-            let _inside = self;
-            return announce(queue());
-        }
         let queued = queue();
         drop(self);
         announce(queued)
@@ -119,7 +98,7 @@ impl GateGuard<'_> {
 impl Drop for GateGuard<'_> {
     fn drop(&mut self) {
         // Ordering: Release, see `Gate::enter`.
-        self.0.0.fetch_sub(ENTER, leave());
+        self.0.0.fetch_sub(ENTER, Ordering::Release);
     }
 }
 
@@ -161,7 +140,7 @@ impl Life {
     /// The gate is shut. A second closer changes nothing.
     pub fn close(&self) {
         // Ordering: Release: a thread that sees the runtime closing sees what was submitted.
-        let _ = self.0.compare_exchange(OPEN, CLOSING, close(), Ordering::Relaxed);
+        let _ = self.0.compare_exchange(OPEN, CLOSING, Ordering::Release, Ordering::Relaxed);
     }
 
     /// Nothing is left to do, or not all threads could be made.

@@ -7,15 +7,8 @@
 // Public to the models only.
 #![cfg_attr(not(loom), allow(unreachable_pub))]
 
-use sateen_base::canary;
 use sateen_base::prim::Ordering;
 use sateen_base::prim::searched::AtomicPtr;
-
-/// The ordering of the exchange in [`Inbox::push`]; weakened to see the model fail.
-#[inline(always)]
-fn push() -> Ordering {
-    if canary!("inbox_push_relaxed") { Ordering::Relaxed } else { Ordering::Release }
-}
 
 /// What can lie in an inbox.
 pub trait Linked: Sized {
@@ -57,8 +50,12 @@ impl<T: Linked> Inbox<T> {
             unsafe { (*node).link() }.store(head, Ordering::Relaxed);
             // Ordering: Release publishes the link, and what the caller did before, to the owner's
             // Acquire exchange in `take`.
-            match self.head.compare_exchange_weak(head, node.cast_mut(), push(), Ordering::Relaxed)
-            {
+            match self.head.compare_exchange_weak(
+                head,
+                node.cast_mut(),
+                Ordering::Release,
+                Ordering::Relaxed,
+            ) {
                 Ok(_) => return,
                 Err(now) => head = now,
             }
@@ -71,13 +68,7 @@ impl<T: Linked> Inbox<T> {
             return;
         }
         // Ordering: Acquire pairs with the Release in `push`: links and nodes are visible.
-        let mut node = if canary!("inbox_take_in_two_steps") {
-            let head = self.head.load(Ordering::Acquire);
-            self.head.store(std::ptr::null_mut(), Ordering::Relaxed);
-            head
-        } else {
-            self.head.swap(std::ptr::null_mut(), Ordering::Acquire)
-        };
+        let mut node = self.head.swap(std::ptr::null_mut(), Ordering::Acquire);
         while !node.is_null() {
             // SAFETY: the node is in the chain, which this thread owns since the exchange. The link
             // is read before `f` can let go of the node.

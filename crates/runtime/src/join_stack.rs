@@ -23,7 +23,6 @@
 #![cfg_attr(not(loom), allow(unreachable_pub))]
 
 use sateen_base::RawSpinLock;
-use sateen_base::canary;
 use sateen_base::fence;
 use sateen_base::prim::Ordering;
 use sateen_base::prim::searched::{AtomicBool, AtomicPtr};
@@ -169,9 +168,7 @@ impl JoinStack {
         self.top.store(top, Ordering::Relaxed);
         // The light half of the handshake with `force_publish`: the store above, then the load
         // below.
-        if !canary!("join_stack_pop_no_fence") {
-            fence::light();
-        }
+        fence::light();
         top >= self.bounds.floor.load(Ordering::Relaxed)
     }
 
@@ -307,11 +304,6 @@ impl JoinStack {
             Stolen::Empty
         };
         self.public.lock.release();
-        if canary!("join_stack_tag_after_lock")
-            && let Stolen::Job(job, _, more) = stolen
-        {
-            return Stolen::Job(job, self.tag(), more);
-        }
         stolen
     }
 
@@ -332,7 +324,7 @@ impl JoinStack {
         self.public.lock.acquire();
         let stolen = self.take_oldest();
         let last = match stolen {
-            Stolen::Job(.., more) => !more && !canary!("join_stack_stays_listed"),
+            Stolen::Job(.., more) => !more,
             _ => true,
         };
         if last {
@@ -381,9 +373,7 @@ impl JoinStack {
             if cfg!(loom) || fence::is_asymmetric() {
                 self.bounds.floor.store(seen, Ordering::Relaxed);
             }
-            if !canary!("join_stack_force_no_fence") {
-                fence::heavy();
-            }
+            fence::heavy();
             // Ordering: Acquire as above.
             let now = self.top.load(Ordering::Acquire);
             self.set_split(now.min(seen).max(split));

@@ -14,7 +14,6 @@
 // Public to the models only.
 #![cfg_attr(not(loom), allow(unreachable_pub))]
 
-use sateen_base::canary;
 use sateen_base::prim::Ordering;
 use sateen_base::prim::searched::{AtomicPtr, AtomicUsize};
 
@@ -31,12 +30,6 @@ pub trait Waiter {
 #[derive(Debug)]
 pub struct Latch<W> {
     state: AtomicPtr<W>,
-}
-
-/// The ordering of the exchange in [`Latch::set`]; weakened to see the model fail.
-#[inline(always)]
-fn set() -> Ordering {
-    if canary!("latch_set_relaxed") { Ordering::Relaxed } else { Ordering::AcqRel }
 }
 
 fn done<W>() -> *mut W {
@@ -84,7 +77,7 @@ impl<W: Waiter> Latch<W> {
         // Ordering: Release publishes the results to `is_done`; Acquire pairs with the registration
         // in `wait`, so that the waiter is seen whole.
         // SAFETY: not done yet, so the waiter has not returned and the latch is there.
-        let waiter = unsafe { (*this).state.swap(done(), set()) };
+        let waiter = unsafe { (*this).state.swap(done(), Ordering::AcqRel) };
         if !waiter.is_null() {
             // SAFETY: registered by a waiter that, by contract, outlives this call.
             unsafe { (*waiter).unpark() };

@@ -17,7 +17,6 @@
 // Public to the models only.
 #![cfg_attr(not(loom), allow(unreachable_pub))]
 
-use sateen_base::canary;
 use sateen_base::prim::{AtomicU64, Ordering, UnsafeCell};
 use sateen_base::{CachePadded, RawSpinLock, SpinLock};
 use std::fmt;
@@ -117,14 +116,11 @@ impl<T: Live> LiveFutures<T> {
     pub fn mark_all<R>(&self, mut mark: impl FnMut(NonNull<T>) -> R) -> Vec<R> {
         let mut marked = Vec::new();
         for list in &self.0 {
-            let mut first = Some(list.first.lock());
-            let mut link = first.as_ref().and_then(|first| first.0);
+            let first = list.first.lock();
+            let mut link = first.0;
             while let Some(frame) = link {
                 // SAFETY: in the list, so it stays while the lock is held.
                 link = unsafe { T::links(frame).around.with(|around| (*around).1) };
-                if canary!("live_mark_unlocked") {
-                    first = None;
-                }
                 marked.push(mark(frame));
             }
             drop(first);

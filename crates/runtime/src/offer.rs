@@ -10,7 +10,6 @@
 use crate::join_stack::{Job, JoinStack, Stolen};
 use crate::request_word::{FENCED, HUNGRY, RequestWord};
 use crate::sleepers::Sleepers;
-use sateen_base::canary;
 use sateen_base::fence;
 use sateen_base::prim::{Ordering, fence as full_fence};
 
@@ -21,18 +20,11 @@ use sateen_base::prim::{Ordering, fence as full_fence};
 /// As [`JoinStack::push`].
 #[inline(always)]
 pub unsafe fn push(stack: &JoinStack, job: *const Job, requests: impl Fn() -> u32) -> bool {
-    if canary!("sleep_poll_before_push") && requests() == 0 {
-        // SAFETY: the caller's.
-        unsafe { stack.push(job) };
-        return false;
-    }
     // SAFETY: the caller's.
     unsafe { stack.push(job) };
     // Push first, poll then: a sleeper raises its request, then looks for the job. Partner of this
     // fence: the heavy one in `Sleepers::ask`.
-    if !canary!("sleep_push_no_fence") {
-        fence::light();
-    }
+    fence::light();
     requests() != 0
 }
 
@@ -63,7 +55,7 @@ pub fn answer(stack: &JoinStack, requests: &RequestWord, sleepers: &Sleepers, ea
         // Partners: the exchanges by which a woken worker says that it is there, and that it
         // searches. After each it looks for work. An owner that counts on it relies on that look.
         fence::light();
-        coming = sleepers.are_coming() || canary!("sleep_eager_never_wakes");
+        coming = sleepers.are_coming();
         if coming && eager > 1 {
             return Fed { published: true, woke: false, eager: eager - 1 };
         }
@@ -80,18 +72,13 @@ fn feed(stack: &JoinStack, requests: &RequestWord, sleepers: &Sleepers, wakes: b
     // last of it asks again: a thief in `steal`, the owner in `reclaim` if any worker sleeps. (If
     // the request stayed up for as long as any worker sleeps, every push would end here when there
     // are more threads than cores.)
-    if !canary!("sleep_look_before_clear") {
-        requests.clear(HUNGRY);
-    }
+    requests.clear(HUNGRY);
     let public = stack.has_public();
-    if canary!("sleep_look_before_clear") {
-        requests.clear(HUNGRY);
-    }
     let published = !public && stack.publish();
     let mut woke = false;
     if public || published {
         woke = wakes && wake(requests, sleepers);
-    } else if sleepers.has_sleepers() && !canary!("sleep_feed_forgets") {
+    } else if sleepers.has_sleepers() {
         // Nothing to offer: the sleepers still rely on us.
         requests.request(HUNGRY);
     }
@@ -104,7 +91,7 @@ pub fn wake(requests: &RequestWord, sleepers: &Sleepers) -> bool {
     // The frequent side of the sleepers' handshake; partner: the heavy fence in `Sleepers::ask`.
     if requests.has(FENCED) {
         full_fence(Ordering::SeqCst);
-    } else if !canary!("sleep_wake_no_fence") {
+    } else {
         fence::light();
     }
     sleepers.wake_searcher()
@@ -118,7 +105,6 @@ pub fn reclaim<'a>(
     let ours = stack.pop_slow();
     if ours
         && !stack.has_public()
-        && !canary!("sleep_reclaim_forgets")
         && let Some((requests, sleepers)) = owner()
         && sleepers.has_sleepers()
     {
@@ -150,7 +136,7 @@ pub fn steal_surely(stack: &JoinStack, requests: &RequestWord) -> Option<(*const
 
 fn ask_for_more(stolen: Stolen, requests: &RequestWord) -> Option<(*const Job, *const ())> {
     let Stolen::Job(job, tag, more) = stolen else { return None };
-    if !more && !canary!("sleep_thief_forgets") {
+    if !more {
         // The thief will be back. Asked now, the victim has something on offer by then. Asked only
         // then, it may be past its next push, and not push again for long. See also `answer`.
         requests.insist(HUNGRY);

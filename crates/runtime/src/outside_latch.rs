@@ -15,7 +15,6 @@
 // Public to the models only.
 #![cfg_attr(not(loom), allow(unreachable_pub))]
 
-use sateen_base::canary;
 use sateen_base::prim::searched::{AtomicBool, AtomicUsize};
 use sateen_base::prim::{Ordering, UnsafeCell};
 
@@ -29,12 +28,6 @@ pub struct OutsideLatch<W> {
 
 // SAFETY: `waker` goes to one other thread, which uses it alone: step 2 above.
 unsafe impl<W: Send> Sync for OutsideLatch<W> {}
-
-/// The ordering that publishes what all jobs did; weakened to see the model fail.
-#[inline(always)]
-fn set() -> Ordering {
-    if canary!("outside_latch_done_relaxed") { Ordering::Relaxed } else { Ordering::Release }
-}
 
 impl<W> OutsideLatch<W> {
     /// One count, the owner's. `waker` wakes the owner.
@@ -81,7 +74,7 @@ impl<W> OutsideLatch<W> {
         // SAFETY: the owner waits for `done`, so the latch is there, and the waker is ours.
         let waker = unsafe { (*this).waker.with_mut(|waker| (*waker).take()) };
         // SAFETY: as above. Nothing touches the latch after this.
-        unsafe { (*this).done.store(true, set()) };
+        unsafe { (*this).done.store(true, Ordering::Release) };
         waker.map(wake);
     }
 }

@@ -25,7 +25,7 @@
 
 use sateen_base::prim::searched::AtomicU8;
 use sateen_base::prim::{Ordering, UnsafeCell};
-use sateen_base::{RawSpinLock, SpinLock, canary};
+use sateen_base::{RawSpinLock, SpinLock};
 
 const QUEUED: u8 = 0;
 const TAKEN: u8 = 1;
@@ -67,8 +67,7 @@ impl Shell {
     fn moves(&self, from: u8, to: u8) -> bool {
         // Ordering: AcqRel. Either side may free the shell after the other has left it, and has
         // seen all that the other did with it.
-        let order = if canary!("own_list_relaxed") { Ordering::Relaxed } else { Ordering::AcqRel };
-        self.state.compare_exchange(from, to, order, Ordering::Acquire).is_ok()
+        self.state.compare_exchange(from, to, Ordering::AcqRel, Ordering::Acquire).is_ok()
     }
 
     /// Claims the shell for the taker of its entry. If that succeeds the caller

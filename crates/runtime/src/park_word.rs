@@ -22,23 +22,10 @@
 // Public to the models only.
 #![cfg_attr(not(loom), allow(unreachable_pub))]
 
-use sateen_base::canary;
 use sateen_base::prim::searched::AtomicU64;
 use sateen_base::prim::{AtomicU64 as Plain, Ordering};
 
 const PARKED: u64 = 1 << 63;
-
-/// The ordering of the addition in [`ParkWord::unpark`]; weakened to see the model fail.
-#[inline(always)]
-fn unpark() -> Ordering {
-    if canary!("park_unpark_relaxed") { Ordering::Relaxed } else { Ordering::AcqRel }
-}
-
-/// The ordering of the load in [`ParkWord::resumed`]; weakened to see the model fail.
-#[inline(always)]
-fn resumed() -> Ordering {
-    if canary!("park_resumed_relaxed") { Ordering::Relaxed } else { Ordering::Acquire }
-}
 
 /// See the [module's documentation](self).
 #[derive(Debug)]
@@ -72,7 +59,7 @@ impl ParkWord {
     pub fn resumed(&self) {
         // Ordering: Acquire pairs with the Release in each `unpark` that has counted: what those
         // wakers did is visible. The word's additions are one release sequence.
-        self.seen.store(self.word.load(resumed()), Ordering::Relaxed);
+        self.seen.store(self.word.load(Ordering::Acquire), Ordering::Relaxed);
     }
 
     /// Whether the fiber is off the processor, or about to be, and was not woken. A hint.
@@ -85,12 +72,7 @@ impl ParkWord {
     /// A wake-up, from any thread. True: the caller, and no other, hands the fiber to its worker.
     #[inline]
     pub fn unpark(&self) -> bool {
-        if canary!("park_unpark_in_two_steps") {
-            let before = self.word.load(Ordering::Acquire);
-            self.word.store(before.wrapping_add(1), Ordering::Release);
-            return before == PARKED;
-        }
         // Ordering: AcqRel, see `begin` and `resumed`.
-        self.word.fetch_add(1, unpark()) == PARKED
+        self.word.fetch_add(1, Ordering::AcqRel) == PARKED
     }
 }

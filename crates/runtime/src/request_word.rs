@@ -14,7 +14,6 @@
 // Public to the models only.
 #![cfg_attr(not(loom), allow(unreachable_pub))]
 
-use sateen_base::canary;
 use sateen_base::prim::searched::AtomicU32;
 use sateen_base::prim::{Ordering, fence as full_fence};
 
@@ -57,9 +56,6 @@ impl RequestWord {
         // Ordering: AcqRel; pairs with the owner's `clear`. In the order of this word either the
         // clear comes first, and the request stands. Or this comes first, and the owner then sees
         // what the caller did before.
-        if canary!("sleep_insist_skips") && self.has(what) {
-            return false;
-        }
         self.0.fetch_or(what, Ordering::AcqRel) & what == 0
     }
 
@@ -73,11 +69,9 @@ impl RequestWord {
     /// Takes a request down, unless `still` finds what the request was raised for. Owner only.
     pub fn lower_unless(&self, what: u32, still: impl FnOnce() -> bool) {
         self.clear(what);
-        if !canary!("ready_lower_no_fence") {
-            // A thread that found the request still up has relied on it. Partner: the fence in
-            // `Sleepers::wake_owner`.
-            full_fence(Ordering::SeqCst);
-        }
+        // A thread that found the request still up has relied on it. Partner: the fence in
+        // `Sleepers::wake_owner`.
+        full_fence(Ordering::SeqCst);
         if still() {
             self.request(what);
         }

@@ -10,7 +10,6 @@
 // Public to the models only.
 #![cfg_attr(not(loom), allow(unreachable_pub))]
 
-use sateen_base::canary;
 use sateen_base::prim::searched::AtomicUsize;
 use sateen_base::prim::time::Duration;
 use sateen_base::prim::{Ordering, fence as full_fence};
@@ -152,11 +151,9 @@ impl Sleepers {
     /// Wakes worker `index` if it sleeps: something was put where that worker alone looks. Returns
     /// whether it slept. If not, it is awake, and will look before it sleeps.
     pub fn wake_owner(&self, index: usize) -> bool {
-        if !canary!("sleep_wake_owner_no_fence") {
-            // Partner: the fence in `announce`. Either this sees the sleeper, or the sleeper sees
-            // what was put.
-            full_fence(Ordering::SeqCst);
-        }
+        // Partner: the fence in `announce`. Either this sees the sleeper, or the sleeper sees
+        // what was put.
+        full_fence(Ordering::SeqCst);
         self.notify(index)
     }
 
@@ -230,10 +227,8 @@ impl Sleepers {
     /// and that has something else to do.
     /// Returns whether it did.
     pub fn pass_on(&self, has_stealable: impl FnOnce() -> bool) -> bool {
-        if !canary!("sleep_pass_on_no_fence") {
-            // Partner: the fence between publication and `wake_searcher`.
-            full_fence(Ordering::SeqCst);
-        }
+        // Partner: the fence between publication and `wake_searcher`.
+        full_fence(Ordering::SeqCst);
         self.slots.has_sleepers()
             && !self.is_looked_out_for()
             && has_stealable()
@@ -257,10 +252,8 @@ impl Sleepers {
     /// announcement is taken back. After true it may sleep for a while, but not for good.
     pub fn announce(&self, me: usize, sees_work: impl FnOnce() -> bool) -> bool {
         self.slots.announce(me);
-        if !canary!("sleep_announce_no_fence") {
-            // Partner: the full fences in `submit` and `wake_owner`.
-            full_fence(Ordering::SeqCst);
-        }
+        // Partner: the full fences in `submit` and `wake_owner`.
+        full_fence(Ordering::SeqCst);
         self.unless(me, sees_work)
     }
 
@@ -271,17 +264,9 @@ impl Sleepers {
     /// [`RequestWord::insist`]: crate::request_word::RequestWord::insist
     pub fn ask(&self, me: usize, insist: impl FnOnce(), sees_work: impl FnOnce() -> bool) -> bool {
         // From now on a worker that pushes a private job publishes it and looks for sleepers ...
-        if canary!("sleep_ask_after_look") {
-            fence::heavy();
-            let nothing = self.unless(me, sees_work);
-            insist();
-            return nothing;
-        }
         insist();
         // ... and what was pushed without that is visible after this.
-        if !canary!("sleep_ask_no_fence") {
-            fence::heavy();
-        }
+        fence::heavy();
         self.unless(me, sees_work)
     }
 
@@ -338,10 +323,8 @@ impl Sleepers {
     /// The caller is the lookout no more. It searches, announces itself anew, or calls
     /// [`Sleepers::ask`] before it sleeps again: publishers have relied on it until now.
     pub fn end_lookout(&self) {
-        if !canary!("sleep_lookout_stays") {
-            // Ordering: SeqCst as in `end_search`.
-            self.awake.lookout.swap(NOBODY, Ordering::SeqCst);
-        }
+        // Ordering: SeqCst as in `end_search`.
+        self.awake.lookout.swap(NOBODY, Ordering::SeqCst);
     }
 
     fn unless(&self, me: usize, sees_work: impl FnOnce() -> bool) -> bool {

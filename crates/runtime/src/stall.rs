@@ -23,7 +23,6 @@
 // Public to the models only.
 #![cfg_attr(not(loom), allow(unreachable_pub))]
 
-use sateen_base::canary;
 use sateen_base::prim::searched::AtomicU64;
 use sateen_base::prim::{AtomicUsize, Ordering, fence};
 use std::cell::Cell;
@@ -114,11 +113,9 @@ impl Stall {
         self.counts.fetch_add(by, Ordering::Release);
         // Ordering: Release: a thread that sees this change sees the one above.
         self.changes.fetch_add(1, Ordering::Release);
-        if !canary!("stall_no_fence") {
-            // Ordering: Release: a thread that sees what the caller does next, by whatever access,
-            // sees both changes. Pairs with the fence in `all_rest`.
-            fence(Ordering::Release);
-        }
+        // Ordering: Release: a thread that sees what the caller does next, by whatever access,
+        // sees both changes. Pairs with the fence in `all_rest`.
+        fence(Ordering::Release);
     }
 
     /// The calling worker takes nothing until it [wakes](Stall::wakes).
@@ -155,13 +152,13 @@ impl Stall {
             return false;
         }
         let quiet = announced() == (counts / ASLEEP) as usize;
-        if !(quiet || canary!("stall_notified_rests")) || !look() {
+        if !quiet || !look() {
             return false;
         }
         // Ordering: Acquire: what `look` has seen of a worker that woke brings that worker's change
         // along.
         fence(Ordering::Acquire);
-        canary!("stall_no_changes") || self.changes.load(Ordering::Relaxed) == before
+        self.changes.load(Ordering::Relaxed) == before
     }
 
     // ---- hints ----

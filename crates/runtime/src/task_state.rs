@@ -19,7 +19,6 @@
 #![cfg_attr(not(loom), allow(unreachable_pub))]
 
 use sateen_base::Backoff;
-use sateen_base::canary;
 use sateen_base::prim::Ordering;
 use sateen_base::prim::searched::AtomicU32;
 
@@ -31,12 +30,6 @@ const WAITING: u32 = 16;
 const CANCELLED: u32 = 32;
 const CANCELLING: u32 = 64;
 const SHARED: u32 = 128;
-
-/// The ordering of the exchange in [`TaskState::share`]; weakened to see the model fail.
-#[inline(always)]
-fn share() -> Ordering {
-    if canary!("cancel_share_relaxed") { Ordering::Relaxed } else { Ordering::Release }
-}
 
 /// See the [module's documentation](self).
 #[derive(Debug)]
@@ -107,7 +100,7 @@ impl TaskState {
         // handle's last use of the frame came before.
         let mut state = self.0.load(Ordering::Acquire);
         while state & STARTED == 0 {
-            if !cancellable && (state & HANDLE == 0 || canary!("task_claim_plain")) {
+            if !cancellable && state & HANDLE == 0 {
                 // Ordering: Relaxed; the handle is gone, so no other thread changes the word any
                 // more.
                 self.0.store(state | STARTED, Ordering::Relaxed);
@@ -205,7 +198,7 @@ impl TaskState {
         // Ordering: Release, so that a canceller that comes later in the order of this word finds
         // the fiber. A canceller that came before has left the mark in this word, which the fiber
         // needs.
-        self.0.fetch_or(SHARED, share());
+        self.0.fetch_or(SHARED, Ordering::Release);
     }
 
     /// The run has ended. It waits for a canceller that is under way, which may still use the
@@ -224,7 +217,7 @@ impl TaskState {
         // Ordering: Relaxed first look; the exchange decides.
         let mut state = self.0.load(Ordering::Relaxed);
         loop {
-            if state & CANCELLING != 0 && !canary!("cancel_not_awaited") {
+            if state & CANCELLING != 0 {
                 self.await_canceller();
                 state = self.0.load(Ordering::Relaxed);
             }
@@ -238,9 +231,7 @@ impl TaskState {
             let next = if state & WAITING == 0 { (state | DONE) & !ENTRY } else { state | DONE };
             // Ordering: Release publishes the result to `is_done`; Acquire pairs with `register`,
             // so that the waker is seen.
-            let order =
-                if canary!("task_complete_relaxed") { Ordering::Relaxed } else { Ordering::AcqRel };
-            match self.0.compare_exchange_weak(state, next, order, Ordering::Relaxed) {
+            match self.0.compare_exchange_weak(state, next, Ordering::AcqRel, Ordering::Relaxed) {
                 Ok(_) if state & WAITING == 0 => return Completion::Left,
                 Ok(_) => return Completion::Wake,
                 Err(now) => state = now,

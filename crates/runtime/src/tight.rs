@@ -7,7 +7,6 @@
 // Public to the models only.
 #![cfg_attr(not(loom), allow(unreachable_pub))]
 
-use sateen_base::canary;
 use sateen_base::prim::searched::AtomicUsize;
 use sateen_base::prim::{Ordering, fence};
 
@@ -26,11 +25,9 @@ impl Tight {
     pub fn raise(&self) {
         // Ordering: Relaxed, it guards no data. The same holds below.
         self.0.fetch_add(1, Ordering::Relaxed);
-        if !canary!("tight_raise_no_fence") {
-            // Partner: the fence in `Sleepers::announce`. Either we see the sleeper, or it sees the
-            // reason.
-            fence(Ordering::SeqCst);
-        }
+        // Partner: the fence in `Sleepers::announce`. Either we see the sleeper, or it sees the
+        // reason.
+        fence(Ordering::SeqCst);
     }
 
     /// Takes a reason back.

@@ -20,7 +20,6 @@
 // Public to the models only.
 #![cfg_attr(not(loom), allow(unreachable_pub))]
 
-use sateen_base::canary;
 use sateen_base::prim::searched::AtomicU64;
 use sateen_base::prim::{Ordering, fence};
 
@@ -66,20 +65,16 @@ impl Ring {
     pub fn write(&self, event: [u64; WORDS]) {
         // Ordering: Relaxed; one writer.
         let end = self.end.load(Ordering::Relaxed);
-        if !canary!("trace_write_no_fence") {
-            // Ordering: Release; a thread that reads one of the stores below finds `end`, or more,
-            // after its own fence in `copy`.
-            fence(Ordering::Release);
-        }
+        // Ordering: Release; a thread that reads one of the stores below finds `end`, or more,
+        // after its own fence in `copy`.
+        fence(Ordering::Release);
         let slot = &self.slots[end as usize & (self.slots.len() - 1)];
         for (word, value) in slot.iter().zip(event) {
             // Ordering: Relaxed, see the fence.
             word.store(value, Ordering::Relaxed);
         }
-        let order =
-            if canary!("trace_end_relaxed") { Ordering::Relaxed } else { Ordering::Release };
         // Ordering: Release pairs with the Acquire in `copy`: the words are seen.
-        self.end.store(end + 1, order);
+        self.end.store(end + 1, Ordering::Release);
     }
 
     /// Copies the events that are there, from event `from` on. Any thread. Events that are
@@ -95,10 +90,8 @@ impl Ring {
             [0, 1, 2, 3].map(|word| slot[word].load(Ordering::Relaxed))
         };
         let mut events: Vec<_> = (first..end).map(read).collect();
-        if !canary!("trace_copy_no_fence") {
-            // Ordering: Acquire; see `write`.
-            fence(Ordering::Acquire);
-        }
+        // Ordering: Acquire; see `write`.
+        fence(Ordering::Acquire);
         let now = self.end.load(Ordering::Relaxed);
         // Event `now` may be on its way, over the one that lies a capacity before it.
         let whole = (now + 1).saturating_sub(capacity).max(first);

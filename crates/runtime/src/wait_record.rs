@@ -16,7 +16,6 @@
 // Public to the models only.
 #![cfg_attr(not(loom), allow(unreachable_pub))]
 
-use sateen_base::canary;
 use sateen_base::prim::{AtomicPtr, AtomicU64, AtomicUsize, Ordering, fence};
 use sateen_sync::park::{Awaited, OwnerOf};
 
@@ -61,11 +60,9 @@ impl WaitRecord {
         // Ordering: Relaxed; one writer.
         let version = self.version.load(Ordering::Relaxed);
         self.version.store(version + 1, Ordering::Relaxed);
-        if !canary!("wait_record_no_fence") {
-            // Ordering: Release; a thread that reads one of the stores below finds the version odd,
-            // or a later one, after its own fence in `read`.
-            fence(Ordering::Release);
-        }
+        // Ordering: Release; a thread that reads one of the stores below finds the version odd,
+        // or a later one, after its own fence in `read`.
+        fence(Ordering::Release);
         let owner = wait.what.owner().map_or(std::ptr::null_mut(), |owner| owner as *mut ());
         self.kind.store(wait.what.kind().as_ptr().cast_mut(), Ordering::Relaxed);
         self.kind_len.store(wait.what.kind().len(), Ordering::Relaxed);
@@ -73,7 +70,7 @@ impl WaitRecord {
         self.owner.store(owner, Ordering::Relaxed);
         self.since.store(wait.since, Ordering::Relaxed);
         // Ordering: Release pairs with the Acquire in `read`: the words are seen.
-        self.version.store(comes_round(version + 2), Ordering::Release);
+        self.version.store(version + 2, Ordering::Release);
     }
 
     /// The fiber waits no longer. Only the fiber calls this.
@@ -116,10 +113,4 @@ impl WaitRecord {
         let what = owner.map_or(what, |owner| unsafe { what.with_owner(owner) });
         Some(Wait { what, since })
     }
-}
-
-/// The version as it is, which wraps around after 2^63 waits; far sooner to see the model fail.
-#[inline(always)]
-fn comes_round(version: u64) -> u64 {
-    if canary!("wait_record_comes_round") { version % 4 } else { version }
 }

@@ -20,7 +20,6 @@
 // Public to the models only.
 #![cfg_attr(not(loom), allow(unreachable_pub))]
 
-use sateen_base::canary;
 use sateen_base::prim::Ordering;
 use sateen_base::prim::searched::AtomicU64;
 
@@ -64,12 +63,10 @@ impl WakeWord {
 
     /// The future is to be polled (again). True: the caller has to queue it.
     pub fn wake(&self) -> bool {
-        let order =
-            if canary!("future_wake_relaxed") { Ordering::Relaxed } else { Ordering::AcqRel };
         // Ordering: Release publishes what the waker did to the poll that follows, through `begin`
         // or `pause`. Acquire pairs with `begin`: a canceller finds the fiber of a poll that has
         // begun.
-        self.0.fetch_or(SCHEDULED, order) & (SCHEDULED | RUNNING | DONE) == 0
+        self.0.fetch_or(SCHEDULED, Ordering::AcqRel) & (SCHEDULED | RUNNING | DONE) == 0
     }
 
     /// One more reference can wake it.
@@ -98,11 +95,9 @@ impl WakeWord {
 
     /// The taker of the entry is about to poll.
     pub fn begin(&self) {
-        let order =
-            if canary!("future_begin_relaxed") { Ordering::Relaxed } else { Ordering::AcqRel };
         // Ordering: Acquire pairs with `wake`, and with `pause` of the poll before; Release
         // publishes the poller to cancellers.
-        self.0.fetch_add(RUNNING - SCHEDULED, order);
+        self.0.fetch_add(RUNNING - SCHEDULED, Ordering::AcqRel);
     }
 
     /// The poll has returned, and the future is pending.
@@ -113,10 +108,7 @@ impl WakeWord {
             if word < REFERENCE && word & SCHEDULED == 0 {
                 return Paused::Abandoned;
             }
-            let mut next = word - RUNNING;
-            if canary!("future_pause_forgets") {
-                next &= !SCHEDULED;
-            }
+            let next = word - RUNNING;
             // Ordering: Release publishes the future to the next `begin`; Acquire pairs with
             // `wake`.
             match self.0.compare_exchange_weak(word, next, Ordering::AcqRel, Ordering::Relaxed) {

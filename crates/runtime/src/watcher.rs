@@ -23,7 +23,6 @@
 
 use crate::request_word::{RequestWord, TIMER};
 use crate::sleepers::Sleepers;
-use sateen_base::canary;
 use sateen_base::prim::searched::{AtomicU64, AtomicUsize};
 use sateen_base::prim::{Ordering, fence};
 
@@ -74,7 +73,7 @@ impl Watcher {
         // announcement.
         let before = self.word.compare_exchange(0, me + 1, Ordering::Relaxed, Ordering::Relaxed);
         let watches = before.map_or_else(|other| other == me + 1, |_| true);
-        if watches && !canary!("watch_no_fence") {
+        if watches {
             // Partner: the fence in `tell`. Either we see the timer, or the arming worker sees us.
             fence(Ordering::SeqCst);
         }
@@ -100,13 +99,8 @@ impl Watcher {
     /// A worker has armed a timer that comes before all others of its own. `earliest` of those.
     /// True: as of [`Watcher::pass_on`].
     fn tell(&self, sleepers: &Sleepers, earliest: impl FnOnce() -> u64) -> bool {
-        if canary!("watch_not_told") {
-            return false;
-        }
-        if !canary!("watch_tell_no_fence") {
-            // Partners: the fences in `watch`, `hand_on` and `look`.
-            fence(Ordering::SeqCst);
-        }
+        // Partners: the fences in `watch`, `hand_on` and `look`.
+        fence(Ordering::SeqCst);
         match self.word.load(Ordering::Relaxed) {
             0 => self.pass(sleepers, earliest),
             watcher => {
@@ -130,14 +124,9 @@ impl Watcher {
     /// there are timers, another worker has to watch. `earliest` of all. True: as of
     /// [`Watcher::pass_on`].
     fn hand_on(&self, sleepers: &Sleepers, earliest: impl FnOnce() -> u64) -> bool {
-        if canary!("watch_not_handed_on") {
-            return false;
-        }
-        if !canary!("watch_hand_on_no_fence") {
-            // Partners: the fences in `tell` and `look`, and the one that follows the
-            // announcement of a sleeper that found us watching.
-            fence(Ordering::SeqCst);
-        }
+        // Partners: the fences in `tell` and `look`, and the one that follows the
+        // announcement of a sleeper that found us watching.
+        fence(Ordering::SeqCst);
         self.word.load(Ordering::Relaxed) == 0 && self.pass(sleepers, earliest)
     }
 
@@ -152,11 +141,9 @@ impl Watcher {
     /// may sleep, unless it is called.
     pub fn look(&self, earliest: impl FnOnce() -> u64) -> u64 {
         self.unset_until();
-        if !canary!("watch_stand_in_no_fence") {
-            // Partners: the fences in `tell` and `hand_on`. Either we see the timer, and that the
-            // worker no longer watches; or the worker sees that it has to call.
-            fence(Ordering::SeqCst);
-        }
+        // Partners: the fences in `tell` and `hand_on`. Either we see the timer, and that the
+        // worker no longer watches; or the worker sees that it has to call.
+        fence(Ordering::SeqCst);
         if self.word.load(Ordering::Relaxed) != 0 {
             return NEVER;
         }
@@ -169,14 +156,9 @@ impl Watcher {
     /// answers fires what is due, and calls for the rest. So the timekeeper may sleep until it is
     /// called.
     pub fn raise<'a>(&self, workers: impl Iterator<Item = &'a RequestWord>) {
-        if !canary!("watch_raise_first") {
-            // Before the requests: a worker that answers one then sees that it has to call.
-            self.unset_until();
-        }
+        // Before the requests: a worker that answers one then sees that it has to call.
+        self.unset_until();
         workers.for_each(|requests| _ = requests.insist(TIMER));
-        if canary!("watch_raise_first") {
-            self.unset_until();
-        }
     }
 
     fn unset_until(&self) {

@@ -13,7 +13,6 @@ use loom::sync::atomic::{
     fence,
 };
 use loom::thread;
-use sateen_base::canary;
 use sateen_base::prim::searched::AtomicUsize;
 use sateen_runtime::models::join_stack::{Job, JoinStack, Slot};
 use sateen_runtime::models::offer;
@@ -365,9 +364,7 @@ fn a_notified_worker_with_its_hands_full_passes_on() {
             let model = Arc::clone(&model);
             move || {
                 assert!(model.sleepers.sleep(A, None));
-                if !canary!("sleep_notified_keeps") {
-                    model.sleepers.pass_on(|| model.has_stealable());
-                }
+                model.sleepers.pass_on(|| model.has_stealable());
             }
         });
         let waker = thread::spawn({

@@ -1,13 +1,11 @@
 //! Cancelling tasks.
 
-use crate::canary::relaxed_if;
 use crate::end::Ending;
 use crate::index::OptIndex;
 use crate::layout::Layout;
 use crate::shed::{Shed, refusal};
 use crate::word::{Dependents, Status};
 use crate::{Error, TaskId};
-use sateen_base::canary;
 use sateen_base::prim::Ordering;
 
 impl<T, L: Layout> Shed<T, L> {
@@ -72,7 +70,7 @@ impl<T, L: Layout> Shed<T, L> {
     fn poison(&self, task: TaskId) -> Result<(), Error> {
         let word = self.memory.dependents(task.index());
         // Ordering: Acquire, to learn that the task has ended if the list is closed.
-        let mut seen = Dependents(word.load(relaxed_if(canary!("poison_seen"), Ordering::Acquire)));
+        let mut seen = Dependents(word.load(Ordering::Acquire));
         loop {
             let new = if seen.is_of(task.generation()) {
                 if seen.is_closed() {

@@ -1,12 +1,10 @@
 //! Making tasks, and freeing those that never ran.
 
-use crate::canary::relaxed_if;
 use crate::end::Ending;
 use crate::layout::Layout;
 use crate::shed::{Shed, refusal};
 use crate::word::{Dependents, State, Status};
 use crate::{Error, Full, TaskId};
-use sateen_base::canary;
 use sateen_base::prim::Ordering;
 use sateen_base::unwind::run_to_end;
 
@@ -117,16 +115,13 @@ impl<T, L: Layout> Shed<T, L> {
         slot.channel.store(0, Ordering::Relaxed);
         self.set_flags(slot, 0);
         if Dependents::begins_anew(generation) {
-            let release =
-                if canary!("dependents-anew") { Ordering::Relaxed } else { Ordering::Release };
             let before = Dependents::closed(generation.wrapping_sub(1));
             // Ordering: Release, for the Acquire of a thread that is late to depend on a task here
             // long ago: it must find that one stale.
-            self.memory.dependents(index).store(before.0, release);
+            self.memory.dependents(index).store(before.0, Ordering::Release);
         }
-        let release = if canary!("create") { Ordering::Relaxed } else { Ordering::Release };
         // Ordering: Release, for the Acquire of a thread that learns the name, in whatever way.
-        slot.state.store(State::new(generation, Status::Idle).0, release);
+        slot.state.store(State::new(generation, Status::Idle).0, Ordering::Release);
         TaskId::new(index, generation)
     }
 
@@ -168,7 +163,7 @@ impl<T, L: Layout> Shed<T, L> {
                     let state = &self.memory.slot(task.index()).state;
                     let idle = State(state.load(Ordering::Relaxed)).with_status(Status::Idle);
                     // Ordering: Release, as in `begin`.
-                    state.store(idle.0, relaxed_if(canary!("free_undone"), Ordering::Release));
+                    state.store(idle.0, Ordering::Release);
                 }
                 return Err(error);
             }

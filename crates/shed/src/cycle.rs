@@ -7,7 +7,6 @@ use crate::{Error, TaskId};
 use alloc::collections::BTreeSet;
 use alloc::vec;
 use alloc::vec::Vec;
-use sateen_base::canary;
 use sateen_base::prim::{Ordering, fence};
 
 /// Which of the nodes `0..len` waits for which.
@@ -178,8 +177,7 @@ impl<T, L: Layout> Shed<T, L> {
         let word = self.memory.dependents(predecessor.index());
         let is_open = |list: Dependents| list.is_of(predecessor.generation()) && !list.is_closed();
         // Ordering: Acquire, with the Release of `depend`, for the dependencies in the list.
-        let acquire = if canary!("cycle-seen") { Ordering::Relaxed } else { Ordering::Acquire };
-        let list = Dependents(word.load(acquire));
+        let list = Dependents(word.load(Ordering::Acquire));
         if !is_open(list) {
             return !list.is_of(predecessor.generation());
         }

@@ -7,7 +7,6 @@ use crate::list::Chain;
 use crate::shed::{Shed, refusal};
 use crate::word::{Dependents, State, Status};
 use crate::{Error, TaskId};
-use sateen_base::canary;
 use sateen_base::prim::Ordering;
 
 impl<T, L: Layout> Shed<T, L> {
@@ -134,7 +133,6 @@ impl<T, L: Layout> Shed<T, L> {
             return Ok(());
         }
         self.change(predecessor, |state| match state.status() {
-            Status::Idle if canary!("depend-unlinked") => Ok(state),
             Status::Idle => Ok(state.link()),
             status => Err(refusal(predecessor, status)),
         })?;
@@ -178,12 +176,10 @@ impl<T, L: Layout> Shed<T, L> {
         // Ordering: Acquire, with the Release of the thread that ended the predecessor, or first
         // used the word for a later task there. After reading that word, this thread must find
         // `predecessor` stale, or it would discard another task's dependents.
-        let acquire =
-            if canary!("dependents-seen") { Ordering::Relaxed } else { Ordering::Acquire };
-        let mut seen = Dependents(word.load(acquire));
+        let mut seen = Dependents(word.load(Ordering::Acquire));
         loop {
             let new = if seen.is_of(predecessor.generation()) {
-                if seen.is_closed() && !canary!("depend-closed") {
+                if seen.is_closed() {
                     return false;
                 }
                 self.memory.edge(last).next.set(seen.first());
@@ -197,10 +193,9 @@ impl<T, L: Layout> Shed<T, L> {
                 self.memory.edge(last).next.set(OptIndex::NONE);
                 Dependents::new(predecessor.generation(), OptIndex::some(first))
             };
-            let release = if canary!("dependents") { Ordering::Relaxed } else { Ordering::Release };
             // Ordering: Release, for the Acquire of the thread that ends the predecessor and reads
             // the dependencies; on failure as above.
-            match word.compare_exchange_weak(seen.0, new.0, release, acquire) {
+            match word.compare_exchange_weak(seen.0, new.0, Ordering::Release, Ordering::Acquire) {
                 Ok(_) => return true,
                 Err(now) => seen = Dependents(now),
             }

@@ -10,7 +10,6 @@ use crate::plan::EndOfRun;
 use crate::shed::Shed;
 use crate::word::{Dependents, State, Status};
 use core::mem::needs_drop;
-use sateen_base::canary;
 use sateen_base::prim::Ordering;
 use sateen_base::unwind::run_to_end;
 
@@ -188,10 +187,6 @@ impl<'a, T, L: Layout> Ending<'a, T, L> {
     /// in-degree.
     pub(crate) fn cancelled(mut self, index: u32) {
         self.lowering = Some((index, 1));
-        if canary!("cancel-early") {
-            self.work();
-            self.flush();
-        }
         self.report(index);
         self.finish();
     }
@@ -321,7 +316,6 @@ impl<'a, T, L: Layout> Ending<'a, T, L> {
         // which must find all of this done. Acquire, with the Release of the thread that has
         // dropped the instance: this thread then owns its plan.
         let before = State(slot.state.swap(done.0, Ordering::AcqRel));
-        let before = if canary!("end_kept_swap") { state } else { before };
         if before.poisoned() {
             how = How::Cancelled;
         }

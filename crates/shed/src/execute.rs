@@ -1,6 +1,5 @@
 //! Executing what is ready.
 
-use crate::canary::relaxed_if;
 use crate::end::{Ending, Taken};
 use crate::heads::Count;
 use crate::layout::Layout;
@@ -10,7 +9,6 @@ use crate::thread::runner;
 use crate::word::{Dependents, State, Status};
 use crate::{Error, TaskId};
 use core::mem::ManuallyDrop;
-use sateen_base::canary;
 use sateen_base::prim::Ordering;
 
 /// How an execution of a task ended.
@@ -242,7 +240,7 @@ impl<T, L: Layout> Shed<T, L> {
             match word.compare_exchange_weak(
                 seen.0,
                 running.0,
-                relaxed_if(canary!("ready"), Ordering::Acquire),
+                Ordering::Acquire,
                 Ordering::Relaxed,
             ) {
                 Ok(_) => return Some(running),
@@ -302,18 +300,14 @@ impl<T, L: Layout> Shed<T, L> {
         let word = &self.memory.slot(index).state;
         let mut seen = State(word.load(Ordering::Relaxed));
         loop {
-            let status = if seen.marked() && !canary!("block_woken") {
-                Status::Ready
-            } else {
-                Status::Blocked
-            };
+            let status = if seen.marked() { Status::Ready } else { Status::Blocked };
             // Ordering: Release, for the thread that executes, cancels or frees it next: it touches
             // the payload. An exchange passes on what the one before released: what the waker did
             // is visible to the next execution, too.
             match word.compare_exchange_weak(
                 seen.0,
                 seen.to(status).0,
-                if canary!("block") { Ordering::Relaxed } else { Ordering::Release },
+                Ordering::Release,
                 Ordering::Relaxed,
             ) {
                 Ok(_) if status == Status::Ready => {

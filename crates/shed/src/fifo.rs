@@ -18,14 +18,12 @@
 //! look at an empty outbox could miss a task in the same way. At 10 ns a refill, either takes a
 //! sleep of 43 s that ends within 10 ns.
 
-use crate::canary::relaxed_if;
 use crate::index::OptIndex;
 use crate::layout::Layout;
 use crate::list::Chain;
 use crate::memory::Memory;
 use crate::word::Head;
 use sateen_base::Backoff;
-use sateen_base::canary;
 use sateen_base::prim::Ordering;
 use sateen_base::prim::searched::AtomicU64;
 
@@ -55,8 +53,7 @@ impl<T, L: Layout> FifoList<'_, T, L> {
     pub(crate) fn is_empty(&self) -> bool {
         // Ordering: Acquire, as in `pop`: what has left the inbox is seen in the outbox, or as its
         // mark.
-        let looked = relaxed_if(canary!("fifo_looked"), Ordering::Acquire);
-        Head(self.inbox.load(looked)).first().is_none()
+        Head(self.inbox.load(Ordering::Acquire)).first().is_none()
             && Head(self.outbox.load(Ordering::Relaxed)).first().is_none()
     }
 
@@ -74,12 +71,7 @@ impl<T, L: Layout> FifoList<'_, T, L> {
             // Ordering: Release, for the Acquire of the consumer that takes these tasks, out of the
             // inbox or the outbox. It must see the links, and all that was done to the tasks that
             // they name.
-            match word.compare_exchange_weak(
-                seen,
-                new,
-                relaxed_if(canary!("fifo_push"), Ordering::Release),
-                Ordering::Relaxed,
-            ) {
+            match word.compare_exchange_weak(seen, new, Ordering::Release, Ordering::Relaxed) {
                 Ok(_) => return,
                 Err(now) => seen = now,
             }
@@ -116,7 +108,7 @@ impl<T, L: Layout> FifoList<'_, T, L> {
                     if mark.is_ok() {
                         return self.take_inbox(seen, most);
                     }
-                } else if canary!("fifo_empty") || self.outbox.load(Ordering::Relaxed) == seen.0 {
+                } else if self.outbox.load(Ordering::Relaxed) == seen.0 {
                     // Nothing went through the outbox since it was seen empty, so both were empty
                     // when the inbox was read.
                     return None;
@@ -158,11 +150,10 @@ impl<T, L: Layout> FifoList<'_, T, L> {
     /// Takes all of the inbox, keeps up to `most` of the oldest, and makes the others the outbox,
     /// which the caller has marked.
     fn take_inbox(&self, before: Head, most: usize) -> Option<Chain> {
-        let release = if canary!("fifo_take") { Ordering::Acquire } else { Ordering::AcqRel };
         // Ordering: Acquire, with the Release of `push`, for the links and tasks. Release, so that
         // a thread that finds the inbox empty sees the mark. The inbox's tag starts again at 0,
         // which is harmless: a push only says what is below.
-        let newest = Head(self.inbox.swap(0, release)).first();
+        let newest = Head(self.inbox.swap(0, Ordering::AcqRel)).first();
         let mut rest = self.reverse(newest, u32::MAX);
         let mut chain = None::<Chain>;
         while let Some(index) = rest.get()
@@ -174,11 +165,10 @@ impl<T, L: Layout> FifoList<'_, T, L> {
             }
             rest = self.memory.link(index).get();
         }
-        let release = if canary!("fifo_turn") { Ordering::Relaxed } else { Ordering::Release };
         // Ordering: Release, for the Acquire of the consumer that takes the rest. It must see the
         // links, and through this thread all that was done to the tasks. The tag is new, so that a
         // thread that saw the outbox empty before knows that it was filled in between.
-        self.outbox.store(before.pushed(rest, 1).0, release);
+        self.outbox.store(before.pushed(rest, 1).0, Ordering::Release);
         chain
     }
 

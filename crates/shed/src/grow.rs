@@ -4,7 +4,6 @@ use crate::block::{Block, Sizes};
 use crate::layout::Layout;
 use core::mem::MaybeUninit;
 use sateen_base::RawSpinLock;
-use sateen_base::canary;
 use sateen_base::prim::searched::AtomicU32;
 use sateen_base::prim::{Ordering, UnsafeCell};
 
@@ -79,9 +78,8 @@ impl<T, L: Layout> Blocks<T, L> {
         let Ok(block) = Block::new(sizes) else { return false };
         // SAFETY: no thread reads it before it is counted, and only the lock's holder writes.
         cell.with_mut(|p| unsafe { (*p).write(block) });
-        let release = if canary!("grow") { Ordering::Relaxed } else { Ordering::Release };
         // Ordering: Release, with the Acquire of `all`: the block is there.
-        self.all.store(count << 1, release);
+        self.all.store(count << 1, Ordering::Release);
         true
     }
 }

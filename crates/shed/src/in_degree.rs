@@ -1,11 +1,9 @@
 //! How the end of a task changes what waits for it.
 
-use crate::canary::relaxed_if;
 use crate::layout::Layout;
 use crate::shed::Shed;
 use crate::word::{State, Status};
 use sateen_base::abort_with;
-use sateen_base::canary;
 use sateen_base::prim::Ordering;
 
 /// How a task ended.
@@ -28,11 +26,6 @@ pub(crate) enum Lowered {
     Over,
 }
 
-#[inline(always)]
-fn lowering() -> Ordering {
-    relaxed_if(canary!("lower"), Ordering::AcqRel)
-}
-
 impl<T, L: Layout> Shed<T, L> {
     /// Lowers the in-degree of a successor: `by` of its predecessors have ended.
     #[inline(always)]
@@ -42,7 +35,7 @@ impl<T, L: Layout> Shed<T, L> {
         if seen.is(Status::Idle) && how == How::Complete && seen.in_degree() > by {
             let new = seen.with_in_degree(seen.in_degree() - by).mark();
             // Ordering: as in `lower_slow`.
-            if word.compare_exchange(seen.0, new.0, lowering(), Ordering::Relaxed).is_ok() {
+            if word.compare_exchange(seen.0, new.0, Ordering::AcqRel, Ordering::Relaxed).is_ok() {
                 return Lowered::Waits;
             }
         }
@@ -78,7 +71,7 @@ impl<T, L: Layout> Shed<T, L> {
             };
             // Ordering: Release and Acquire. The thread that lowers the in-degree last sees all
             // that the predecessors did, and so does the thread that executes the successor.
-            match word.compare_exchange_weak(seen.0, new.0, lowering(), Ordering::Relaxed) {
+            match word.compare_exchange_weak(seen.0, new.0, Ordering::AcqRel, Ordering::Relaxed) {
                 Ok(_) => return lowered,
                 Err(now) => seen = State(now),
             }

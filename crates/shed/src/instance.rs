@@ -1,6 +1,5 @@
 //! Templates in a shed.
 
-use crate::canary::relaxed_if;
 use crate::layout::Layout;
 use crate::plan::{Freeing, Plan};
 use crate::shed::Shed;
@@ -9,7 +8,6 @@ use crate::{Node, StillRunning, TaskId, TemplateError};
 use alloc::sync::Arc;
 use core::fmt;
 use core::ops::Deref;
-use sateen_base::canary;
 use sateen_base::prim::Ordering;
 
 /// How an [`Instance`] holds on to its shed: `&Shed` or `Arc<Shed>`. The trait is sealed.
@@ -91,14 +89,8 @@ impl<S: ShedRef> Instance<S> {
         // longer does anything to the tasks.
         if !seen.is(Status::Done)
             || milestone
-                .compare_exchange(
-                    seen.0,
-                    begun.0,
-                    relaxed_if(canary!("start"), Ordering::Acquire),
-                    Ordering::Relaxed,
-                )
+                .compare_exchange(seen.0, begun.0, Ordering::Acquire, Ordering::Relaxed)
                 .is_err()
-                && !canary!("start_once")
         {
             return Err(StillRunning);
         }
@@ -107,7 +99,7 @@ impl<S: ShedRef> Instance<S> {
             slot.channel.store(task.channel, Ordering::Relaxed);
             // Ordering: Release, for a thread that cancels the task by its name: the payload is as
             // the last run left it.
-            slot.state.store(task.state.0, relaxed_if(canary!("start_state"), Ordering::Release));
+            slot.state.store(task.state.0, Ordering::Release);
         }
         if let Some(chain) = shed.free_slots().chain_of(plan.roots.iter().copied()) {
             shed.push_ranges(chain);
@@ -132,7 +124,7 @@ impl<S: ShedRef> Instance<S> {
         let milestone = &self.shed.memory.slot(self.plan.milestone.index).state;
         // Ordering: Acquire, with the Release of the thread that ended the run: a caller that
         // learns that the tasks are done sees what they did.
-        State(milestone.load(relaxed_if(canary!("is_done"), Ordering::Acquire)))
+        State(milestone.load(Ordering::Acquire))
     }
 
     /// The name of a task in the shed, the same in each run: to cancel it, or to make it ready
@@ -209,12 +201,16 @@ impl<S: ShedRef> Drop for Instance<S> {
         let word = &shed.memory.slot(milestone).state;
         // Ordering: Acquire, with the Release of the thread that ended the run: the tasks are this
         // thread's.
-        let acquire = relaxed_if(canary!("instance_drop"), Ordering::Acquire);
-        let mut seen = State(word.load(acquire));
+        let mut seen = State(word.load(Ordering::Acquire));
         while !seen.is(Status::Done) {
             // Ordering: Release, for the thread that ends the run, and with it the instance;
             // Acquire on failure as above.
-            match word.compare_exchange_weak(seen.0, seen.poison().0, Ordering::Release, acquire) {
+            match word.compare_exchange_weak(
+                seen.0,
+                seen.poison().0,
+                Ordering::Release,
+                Ordering::Acquire,
+            ) {
                 Ok(_) => return self.cancel(),
                 Err(now) => seen = State(now),
             }

@@ -24,7 +24,7 @@
 //!
 //! | Layer | Modules |
 //! |---|---|
-//! | vocabulary | `canary`, `id`, `index`, `layout`, `heads`, `word`, `thread` |
+//! | vocabulary | `id`, `index`, `layout`, `heads`, `word`, `thread` |
 //! | errors | `error`, `template_error` |
 //! | memory | `block`, `grow`, `memory` |
 //! | lists | `list`, `reserve`, `fifo` |
@@ -43,7 +43,6 @@ extern crate alloc;
 mod allocate;
 mod block;
 mod builder;
-mod canary;
 mod cancel;
 mod channels;
 mod content;

@@ -4,14 +4,12 @@
 //!
 //! Source: Treiber's stack (1986), over indices, with a tag against ABA.
 
-use crate::canary::relaxed_if;
 use crate::index::{Link, OptIndex};
 use crate::layout::Layout;
 use crate::memory::Memory;
 use crate::thread::stripe;
 use crate::word::Head;
 use sateen_base::Backoff;
-use sateen_base::canary;
 use sateen_base::prim::Ordering;
 
 /// Indices that are linked with each other, for one push. `first` is popped first.
@@ -88,13 +86,12 @@ impl<'a, T, L: Layout, F: Fn(u32) -> &'a Link> List<'a, T, L, F> {
         loop {
             let head = Head(seen);
             (self.link)(chain.last).set(head.first());
-            let release = if canary!("list_push") { Ordering::Relaxed } else { Ordering::Release };
             // Ordering: Release, for the Acquire of the thread that pops one of these. It must see
             // the links, and all that was done to the slots or tasks that they name.
             match word.compare_exchange_weak(
                 seen,
                 head.pushed(OptIndex::some(chain.first), chain.count).0,
-                release,
+                Ordering::Release,
                 Ordering::Relaxed,
             ) {
                 Ok(_) => return,
@@ -153,9 +150,7 @@ impl<'a, T, L: Layout, F: Fn(u32) -> &'a Link> List<'a, T, L, F> {
             next = self.next(next);
         }
         let rest = Chain { first: next, last: taken.last, count: taken.count - mine.count };
-        if !canary!("steal_rest") {
-            self.push_at(own, rest);
-        }
+        self.push_at(own, rest);
         Some(mine)
     }
 
@@ -200,11 +195,14 @@ impl<'a, T, L: Layout, F: Fn(u32) -> &'a Link> List<'a, T, L, F> {
             if count == 0 {
                 return 0;
             }
-            let release = relaxed_if(canary!("list_pop"), Ordering::Release);
             // Ordering: Acquire on failure as for the load above. Release, for a thread that finds
             // an outbox empty: it sees in the inbox what this one has freed before.
-            match word.compare_exchange_weak(seen, head.popped(next).0, release, Ordering::Acquire)
-            {
+            match word.compare_exchange_weak(
+                seen,
+                head.popped(next).0,
+                Ordering::Release,
+                Ordering::Acquire,
+            ) {
                 Ok(_) => return count,
                 Err(now) => seen = now,
             }

@@ -5,14 +5,12 @@
 //! or frees them. An instance that is dropped earlier marks the milestone `poisoned`, and the
 //! thread that ends the run frees them.
 
-use crate::canary::relaxed_if;
 use crate::layout::Layout;
 use crate::list::Chain;
 use crate::shed::Shed;
 use crate::word::{Dependents, State};
 use alloc::boxed::Box;
 use alloc::sync::Arc;
-use sateen_base::canary;
 use sateen_base::prim::Ordering;
 #[cfg(all(target_pointer_width = "64", not(loom)))]
 use sateen_base::prim::{AtomicPtr, AtomicU64};
@@ -189,10 +187,9 @@ impl<'a, T, L: Layout> Freeing<'a, T, L> {
         let state = State(self.shed.memory.slot(index).state.load(Ordering::Relaxed));
         // A thread that has the old name and means to depend on it finds that this is too late.
         let closed = Dependents::closed(state.generation());
-        let freed = relaxed_if(canary!("freed_dependents"), Ordering::Release);
         // Ordering: Release, for the Acquire of a thread that is late to depend on an earlier task
         // here: it must find that one stale.
-        self.shed.memory.dependents(index).store(closed.0, freed);
+        self.shed.memory.dependents(index).store(closed.0, Ordering::Release);
         self.shed.vacate(index, state);
         self.shed.free_slots().append_to(&mut self.slots, index);
     }

@@ -1,11 +1,9 @@
 //! What has become of each channel's tasks, counted.
 
 use crate::Error;
-use crate::canary::relaxed_if;
 use crate::heads::Count;
 use crate::layout::Layout;
 use crate::shed::Shed;
-use sateen_base::canary;
 use sateen_base::prim::Ordering;
 
 /// What has happened on a channel since the shed was built: see [`Shed::progress`].
@@ -69,9 +67,7 @@ impl<T, L: Layout> Shed<T, L> {
     fn count_slow(&self, channel: u16, what: Count, by: u32) {
         if by > 0 {
             // Ordering: Release, as in `progress`.
-            self.memory
-                .head(self.counter(channel, what))
-                .fetch_add(by.into(), relaxed_if(canary!("progress"), Ordering::Release));
+            self.memory.head(self.counter(channel, what)).fetch_add(by.into(), Ordering::Release);
         }
     }
 

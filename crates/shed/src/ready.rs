@@ -1,6 +1,5 @@
 //! Making tasks ready, and their channels.
 
-use crate::canary::relaxed_if;
 use crate::end::Ending;
 use crate::index::OptIndex;
 use crate::layout::Layout;
@@ -9,7 +8,6 @@ use crate::shed::{Shed, refusal};
 use crate::thread::is_runner;
 use crate::word::{State, Status};
 use crate::{Error, TaskId};
-use sateen_base::canary;
 use sateen_base::prim::Ordering;
 
 impl<T, L: Layout> Shed<T, L> {
@@ -150,7 +148,7 @@ impl<T, L: Layout> Shed<T, L> {
                     .compare_exchange(
                         seen.0,
                         seen.to(Status::Ready).0,
-                        relaxed_if(canary!("ready"), Ordering::AcqRel),
+                        Ordering::AcqRel,
                         Ordering::Relaxed,
                     )
                     .is_ok()

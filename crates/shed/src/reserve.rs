@@ -6,14 +6,12 @@
 //! seldom meet. And no thread walks along a list that others push to meanwhile: the exchange after
 //! that walk would hardly ever succeed. Proof in the crate's `README.md`.
 
-use crate::canary::relaxed_if;
 use crate::index::{Link, OptIndex};
 use crate::layout::Layout;
 use crate::list::{Chain, List};
 use crate::word::Head;
 use core::ops::Range;
 use sateen_base::Backoff;
-use sateen_base::canary;
 use sateen_base::prim::Ordering;
 use sateen_base::prim::searched::AtomicU64;
 
@@ -39,9 +37,6 @@ impl<F: Fn(u32)> Fresh<'_, F> {
     }
 
     fn left_after(&self, taken: u32) -> u32 {
-        if canary!("fresh_beyond") {
-            return self.all.wrapping_sub(taken);
-        }
         self.all.saturating_sub(taken)
     }
 
@@ -56,11 +51,12 @@ impl<F: Fn(u32)> Fresh<'_, F> {
             }
             // Ordering: Release and Acquire, so that a thread that finds all taken knows that some
             // are being moved. Fresh items themselves were never written to.
-            let change = (
-                if canary!("fresh_taken") { Ordering::Acquire } else { Ordering::AcqRel },
+            match self.taken.compare_exchange_weak(
+                seen,
+                end.into(),
+                Ordering::AcqRel,
                 Ordering::Acquire,
-            );
-            match self.taken.compare_exchange_weak(seen, end.into(), change.0, change.1) {
+            ) {
                 Ok(_) => return first..end,
                 Err(now) => seen = now,
             }
@@ -103,7 +99,7 @@ impl<'a, T, L: Layout, F: Fn(u32) -> &'a Link> List<'a, T, L, F> {
             // a counter of fresh items seen at its end. So the beginning of that move is seen
             // here.)
             let still = before as u32 == 0 && moves.load(Ordering::Relaxed) == before;
-            if enough || still || canary!("reserve_moves") {
+            if enough || still {
                 return chain;
             }
             backoff.snooze();
@@ -125,8 +121,7 @@ impl<'a, T, L: Layout, F: Fn(u32) -> &'a Link> List<'a, T, L, F> {
     fn end_move(&self) {
         // Ordering: Release, for the Acquire of a thread that looks next: it sees what was moved
         // in the outbox.
-        let ended = relaxed_if(canary!("reserve_end"), Ordering::Release);
-        self.moves().fetch_add((1 << 32) - 1, ended);
+        self.moves().fetch_add((1 << 32) - 1, Ordering::Release);
     }
 
     /// Takes what is missing: what others have freed, then what is fresh, then what others keep.
@@ -157,7 +152,7 @@ impl<'a, T, L: Layout, F: Fn(u32) -> &'a Link> List<'a, T, L, F> {
         }
         // The inboxes are looked at once more. While this call went from the inboxes to the
         // outboxes, another thread may have freed as much as was then taken from an outbox.
-        for stripe in stripes().filter(|_| !canary!("reserve_again")) {
+        for stripe in stripes() {
             match missing(chain) {
                 0 => return,
                 missing => self.join(chain, self.empty_inbox(stripe, own, missing)),
@@ -220,24 +215,16 @@ impl<'a, T, L: Layout, F: Fn(u32) -> &'a Link> List<'a, T, L, F> {
         // If another thread is faster, the inbox is emptied as one with several.
         // Ordering: as for the exchange below.
         if seen.tag() == 1
-            && word
-                .compare_exchange(
-                    seen.0,
-                    0,
-                    relaxed_if(canary!("reserve_single"), Ordering::AcqRel),
-                    Ordering::Relaxed,
-                )
-                .is_ok()
+            && word.compare_exchange(seen.0, 0, Ordering::AcqRel, Ordering::Relaxed).is_ok()
         {
             return Some(Chain::of(top));
         }
         self.begin_move();
-        let emptied = if canary!("reserve_empty") { Ordering::Acquire } else { Ordering::AcqRel };
         // Ordering: Acquire, with the Release of each push. Release, for a thread that finds the
         // inbox empty. The tag starts again at 0, so that it says how many were pushed since. That
         // is harmless: a push only says what is below, which is true whenever its exchange
         // succeeds.
-        let first = Head(word.swap(0, emptied)).first();
+        let first = Head(word.swap(0, Ordering::AcqRel)).first();
         let chain = first.get().map(|first| self.move_all_but(own, first, most));
         self.end_move();
         chain
@@ -270,7 +257,7 @@ impl<'a, T, L: Layout, F: Fn(u32) -> &'a Link> List<'a, T, L, F> {
                 .compare_exchange(
                     head.0,
                     head.pushed(OptIndex::some(first), 1).0,
-                    relaxed_if(canary!("reserve_put"), Ordering::Release),
+                    Ordering::Release,
                     Ordering::Relaxed,
                 )
                 .is_ok()

@@ -1,7 +1,6 @@
 //! The shed, and what all its operations share.
 
 use crate::block::{Sizes, align, flag};
-use crate::canary::relaxed_if;
 use crate::heads::{ExtraHeads, Heads};
 use crate::index::Link;
 use crate::layout::{Central, Layout};
@@ -15,7 +14,6 @@ use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 use core::ops::Deref;
 use sateen_base::SpinLock;
-use sateen_base::canary;
 use sateen_base::prim::Ordering;
 use sateen_base::prim::searched::AtomicU32;
 
@@ -223,19 +221,14 @@ impl<T, L: Layout> Shed<T, L> {
         let mut seen = self.known(task)?;
         loop {
             let new = to(seen)?;
-            let order = match () {
-                () if canary!("change") => Ordering::Release,
-                () if canary!("wake") => Ordering::Acquire,
-                () => Ordering::AcqRel,
-            };
             // Ordering: Acquire, with the Release of `create`, and of the threads that blocked or
             // ended the task. Release, for the thread that executes or ends it, and for the Acquire
             // of a thread that blocks.
             match self.memory.slot(task.index()).state.compare_exchange_weak(
                 seen.0,
                 new.0,
-                order,
-                relaxed_if(canary!("change_seen"), Ordering::Acquire),
+                Ordering::AcqRel,
+                Ordering::Acquire,
             ) {
                 Ok(_) => return Ok(seen),
                 Err(now) => seen = self.current(task, State(now))?,
@@ -274,10 +267,9 @@ impl<T, L: Layout> Shed<T, L> {
     #[inline(always)]
     pub(crate) fn vacate(&self, index: u32, state: State) {
         let free = State::new(state.generation().wrapping_add(1), Status::Free);
-        let release = if canary!("vacate") { Ordering::Relaxed } else { Ordering::Release };
         // Ordering: Release, for the Acquire of a thread that finds the name stale: all that the
         // task did is visible to it. (The next owner has the slot from the list.)
-        self.memory.slot(index).state.store(free.0, release);
+        self.memory.slot(index).state.store(free.0, Ordering::Release);
     }
 
     /// The list of tasks with that head.

@@ -1,14 +1,12 @@
 //! Tags: a word of the user's for each task, by which tasks are found, counted and cancelled.
 
 use crate::block::{Slot, flag};
-use crate::canary::relaxed_if;
 use crate::layout::Layout;
 use crate::shed::{Shed, refusal};
 use crate::thread::is_runner;
 use crate::word::{State, Status};
 use crate::{Error, TaskId};
 use sateen_base::Backoff;
-use sateen_base::canary;
 use sateen_base::prim::Ordering;
 
 impl<T, L: Layout> Shed<T, L> {
@@ -71,17 +69,13 @@ impl<T, L: Layout> Shed<T, L> {
         let held = if seen & flag::MILESTONE != 0 {
             // Its tag is the shed's own, and its name was given to no user.
             Err(Error::UnknownTask(task))
-        } else if canary!("tag_hold") {
-            self.known(task).map(drop)
         } else {
             self.change(task, |state| taggable(task, state)).map(drop)
         };
         if held.is_ok() {
             // Ordering: Release, with the Acquire of a thread that reads it and then looks whose it
             // is.
-            self.memory
-                .tag(task.index())
-                .store(tag, relaxed_if(canary!("tag_store"), Ordering::Release));
+            self.memory.tag(task.index()).store(tag, Ordering::Release);
         }
         let mut seen = flags.load(Ordering::Relaxed);
         // Another mark: the task had ended, and a new task's flags have replaced this one's.
@@ -89,12 +83,7 @@ impl<T, L: Layout> Shed<T, L> {
             let new = seen & !flag::TAGGING_OF | if held.is_ok() { flag::TAGGED } else { 0 };
             // Ordering: Release, with the Acquire of the next thread that tags, of one that reads
             // the tag, and of `set_flags`.
-            match flags.compare_exchange_weak(
-                seen,
-                new,
-                relaxed_if(canary!("tag_flag"), Ordering::Release),
-                Ordering::Relaxed,
-            ) {
+            match flags.compare_exchange_weak(seen, new, Ordering::Release, Ordering::Relaxed) {
                 Ok(_) => break,
                 Err(now) => seen = now,
             }
@@ -110,14 +99,13 @@ impl<T, L: Layout> Shed<T, L> {
         if slot.flags.load(Ordering::Acquire) & flag::TAGGING != 0 {
             wait_for_tag_slow(slot);
         }
-        let release = relaxed_if(canary!("tag_none"), Ordering::Release);
         // Ordering: Release, with the Acquire of a thread that reads the flags of an earlier task
         // here. That thread then finds that the task has ended, not that it has no tag.
         if cfg!(loom) {
             // The model knows no order among a store and other threads' exchanges.
-            slot.flags.swap(flags, release);
+            slot.flags.swap(flags, Ordering::Release);
         } else {
-            slot.flags.store(flags, release);
+            slot.flags.store(flags, Ordering::Release);
         }
     }
 

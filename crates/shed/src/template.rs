@@ -1,7 +1,6 @@
 //! Graphs of tasks that are recorded once and run many times.
 
 use crate::block::flag;
-use crate::canary::relaxed_if;
 use crate::cycle::Graph;
 use crate::index::OptIndex;
 use crate::instance::{Instance, ShedRef};
@@ -15,7 +14,6 @@ use alloc::sync::Arc;
 use alloc::vec;
 use alloc::vec::Vec;
 use core::fmt;
-use sateen_base::canary;
 use sateen_base::prim::Ordering;
 
 /// A graph of tasks, recorded once and then [installed](Self::install) in a shed. There it can be
@@ -351,14 +349,12 @@ impl Armed {
         // After the flags: before that, a thread that tags an earlier task here may still write.
         tag();
         let dependents = Dependents::new(generation, first);
-        let installed = relaxed_if(canary!("install_dependents"), Ordering::Release);
         // Ordering: Release, for the Acquire of a thread that is late to depend on an earlier task
         // here. It must find that task stale. Otherwise it would take this word for one that was
         // not used since.
-        shed.memory.dependents(self.index).store(dependents.0, installed);
+        shed.memory.dependents(self.index).store(dependents.0, Ordering::Release);
         // Ordering: Release, for the Acquire of a thread that learns the name, in whatever way.
-        let release = relaxed_if(canary!("install"), Ordering::Release);
-        slot.state.store(State::new(generation, Status::Done).link().0, release);
+        slot.state.store(State::new(generation, Status::Done).link().0, Ordering::Release);
     }
 }
 

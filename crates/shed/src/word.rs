@@ -1,7 +1,6 @@
 //! The packed words: what a task is doing, what depends on it, and the head of a list.
 
 use crate::index::OptIndex;
-use sateen_base::canary;
 
 /// What a task is doing: three bits of its [`State`].
 ///
@@ -275,14 +274,7 @@ impl Head {
     /// After a push of `count`, of which `first` is first.
     #[inline(always)]
     pub(crate) fn pushed(self, first: OptIndex, count: u32) -> Self {
-        let step = if canary!("list-tag") {
-            0
-        } else if canary!("reserve_count") {
-            1
-        } else {
-            count
-        };
-        Self((self.tag().wrapping_add(step) as u64) << 32 | first.to_bits() as u64)
+        Self((self.tag().wrapping_add(count) as u64) << 32 | first.to_bits() as u64)
     }
 
     /// After a pop that left `first` as the first.

@@ -8,7 +8,6 @@
 
 use crate::wait_queue::{CancelOutcome, Position, WaitQueue, Waiter};
 use crate::waiting::{awaited, block, block_timeout};
-use sateen_base::canary;
 use sateen_base::prim::Ordering;
 use sateen_base::prim::searched::AtomicU32;
 use sateen_base::prim::time::Duration;
@@ -159,14 +158,13 @@ impl AutoEvent {
             if self.try_wait() {
                 return true;
             }
-            let waiters = if canary!("auto_event_waiters_bit_missing") { 0 } else { WAITERS };
             // Relaxed: the word's own order of changes decides which side sees the other; the lock
             // publishes the node.
             let word = self.word.load(Ordering::Relaxed);
             if word & SET == 0
                 && self
                     .word
-                    .compare_exchange(word, word | waiters, Ordering::Relaxed, Ordering::Relaxed)
+                    .compare_exchange(word, word | WAITERS, Ordering::Relaxed, Ordering::Relaxed)
                     .is_ok()
             {
                 return false;

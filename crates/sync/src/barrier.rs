@@ -3,7 +3,6 @@
 
 use crate::wait_queue::{Position, WaitQueue, Waiter};
 use crate::waiting::{awaited, block, block_pinned_timeout};
-use sateen_base::canary;
 use sateen_base::prim::UnsafeCell;
 use sateen_base::prim::time::Duration;
 use std::fmt;
@@ -215,10 +214,7 @@ impl Future for BarrierWait<'_> {
                 if waiter.as_mut().poll_wait(cx).is_pending() {
                     return Poll::Pending;
                 }
-                let complete = || {
-                    canary!("barrier_round_unchecked")
-                        || barrier.with_state(|state| state.round != mine)
-                };
+                let complete = || barrier.with_state(|state| state.round != mine);
                 if waiter.as_mut().enqueue(Position::Back, cx.waker().clone(), complete) {
                     return Poll::Pending;
                 }

@@ -2,7 +2,6 @@
 
 use crate::hook;
 use crate::waiting::awaited;
-use sateen_base::canary;
 use sateen_base::prim::{AtomicBool, Ordering};
 use std::future::IntoFuture;
 use std::pin::pin;
@@ -68,12 +67,9 @@ impl Signal {
     }
 
     fn wake(&self) {
-        if canary!("block_on_token_first") {
-            self.context.wake_by_ref();
-        }
         // Ordering: Release pairs with the Acquire in `wait`. The waker that sets it first wakes
         // the context.
-        if !self.woken.swap(true, Ordering::Release) && !canary!("block_on_token_first") {
+        if !self.woken.swap(true, Ordering::Release) {
             self.context.wake_by_ref();
         }
     }

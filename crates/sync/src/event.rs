@@ -9,7 +9,6 @@ use crate::hook::waiting_for;
 use crate::wait_queue::{Position, WaitQueue, Waiter};
 use crate::waiting::{awaited, block_timeout};
 use sateen_base::acquire_fence;
-use sateen_base::canary;
 use sateen_base::prim::Ordering;
 use sateen_base::prim::searched::AtomicU32;
 use sateen_base::prim::time::{Duration, Instant};
@@ -68,14 +67,12 @@ impl Event {
     /// # Panics
     /// With the first panic of a waker, after all waiters have been released.
     pub fn set(&self) {
-        let order =
-            if canary!("event_set_relaxed") { Ordering::Relaxed } else { Ordering::Release };
         let mut word = self.word.load(Ordering::Relaxed);
         while word & WAITERS == 0 {
             // This also runs if the event is set already, so that what this setter did before is
             // published too.
             // Ordering: Release pairs with the Acquire in `is_set` and `set_or_join`.
-            match self.word.compare_exchange_weak(word, SET, order, Ordering::Relaxed) {
+            match self.word.compare_exchange_weak(word, SET, Ordering::Release, Ordering::Relaxed) {
                 Ok(_) => return,
                 Err(seen) => word = seen,
             }
@@ -95,9 +92,6 @@ impl Event {
             self.word.store(new, Ordering::Release);
             true
         });
-        if canary!("event_waiters_down_late") {
-            self.word.fetch_and(!WAITERS, Ordering::Relaxed);
-        }
     }
 
     /// Makes later callers wait.
@@ -166,7 +160,7 @@ impl Event {
                 // Only a setter under the lock can take it down, or set the event meanwhile.
                 return false;
             }
-            let new = if canary!("event_waiters_bit_missing") { word } else { word | WAITERS };
+            let new = word | WAITERS;
             // Relaxed: the word's own order of changes decides which side sees the other; the
             // queue's lock publishes the node.
             match self.word.compare_exchange_weak(word, new, Ordering::Relaxed, Ordering::Relaxed) {

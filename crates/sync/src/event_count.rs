@@ -17,7 +17,6 @@
 
 use crate::sys::{Deadline, FutexWord};
 use sateen_base::CachePadded;
-use sateen_base::canary;
 use sateen_base::prim::Ordering;
 use sateen_base::prim::searched::{AtomicU64, AtomicUsize};
 use sateen_base::prim::time::Duration;
@@ -181,7 +180,7 @@ impl EventCount {
         let word = self.slots[slot].word();
         assert!(word.load(Ordering::Relaxed) != AWAKE, "slot {slot} is not announced");
         let claimed = self.claim(slot / 64, 1 << (slot % 64));
-        if claimed || canary!("eventcount_cancel_ignores_claim") {
+        if claimed {
             word.store(AWAKE, Ordering::Relaxed);
             return true;
         }
@@ -295,14 +294,9 @@ impl EventCount {
     /// Hands the notification to `slot`, whose bit the caller cleared.
     fn wake(&self, slot: usize) {
         let futex = &*self.slots[slot];
-        let order = if canary!("eventcount_notify_relaxed") {
-            Ordering::Relaxed
-        } else {
-            Ordering::Release
-        };
         // Ordering: Release pairs with the Acquire accesses in `sleep`: the woken worker sees what
         // its notifier published.
-        if futex.word().swap(NOTIFIED, order) == ASLEEP {
+        if futex.word().swap(NOTIFIED, Ordering::Release) == ASLEEP {
             futex.wake();
         }
     }

@@ -42,7 +42,7 @@
 //! 4. An unlock gives the lock to no waiter: it frees the lock, and wakes at most one.
 //!
 //! States, protocols and proof sketches are in the crate's `README.md`; the loom models are in
-//! `tests/loom_*.rs`, with their canaries in `tests/canaries.txt`.
+//! `tests/loom_*.rs`, with their canaries in `tests/faults.txt`.
 
 // Without the feature, what others would build on is used in part.
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]

@@ -11,7 +11,6 @@
 //! `PARKED`.
 
 use crate::sys::{Deadline, FutexWord};
-use sateen_base::canary;
 use sateen_base::prim::Ordering;
 use sateen_base::prim::time::Duration;
 use std::sync::Arc;
@@ -75,10 +74,8 @@ impl ThreadParker {
     /// Leaves a token, waking the owner if it is parked. What the caller did before is visible to
     /// the owner after it took the token.
     pub fn unpark(&self) {
-        let order =
-            if canary!("parker_unpark_relaxed") { Ordering::Relaxed } else { Ordering::Release };
         // Ordering: Release pairs with the Acquire of whichever access takes the token.
-        if self.0.word().swap(TOKEN, order) == PARKED {
+        if self.0.word().swap(TOKEN, Ordering::Release) == PARKED {
             self.0.wake();
         }
     }

@@ -8,7 +8,6 @@
 
 use crate::wait_queue::{Position, WaitQueue, Waiter};
 use crate::waiting::{awaited, block, block_timeout};
-use sateen_base::canary;
 use sateen_base::prim::Ordering;
 use sateen_base::prim::searched::AtomicUsize;
 use sateen_base::prim::time::Duration;
@@ -164,14 +163,14 @@ impl Counter {
             if word == ONE | WAITERS {
                 return self.done_slow();
             }
-            let order = if canary!("wait_group_done_relaxed") {
-                Ordering::Relaxed
-            } else {
-                Ordering::Release
-            };
             // Ordering: Release pairs with the Acquire in `count`, `is_zero_or_join` and
             // `done_slow`.
-            match self.word.compare_exchange_weak(word, word - ONE, order, Ordering::Relaxed) {
+            match self.word.compare_exchange_weak(
+                word,
+                word - ONE,
+                Ordering::Release,
+                Ordering::Relaxed,
+            ) {
                 Ok(_) => return true,
                 Err(seen) => word = seen,
             }
@@ -233,8 +232,7 @@ impl Counter {
 
     /// Under the queue's lock: true if it is 0; otherwise the word says that a waiter is queued.
     fn is_zero_or_join(&self) -> bool {
-        let waiters = if canary!("wait_group_waiters_bit_missing") { 0 } else { WAITERS };
-        let join = |word: usize| (word >= ONE).then_some(word | waiters);
+        let join = |word: usize| (word >= ONE).then_some(word | WAITERS);
         // Relaxed: the word's own order of changes decides which side sees the other.
         self.update(Ordering::Relaxed, join).is_err()
     }

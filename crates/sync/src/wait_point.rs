@@ -10,11 +10,11 @@
 
 use crate::hook::current_waker;
 use crate::wait_queue::{CancelOutcome, Permit, Position, WaitQueue, Waiter};
+use sateen_base::fence as asymmetric;
 use sateen_base::prim::searched::AtomicBool;
 use sateen_base::prim::time::{Duration, Instant};
 use sateen_base::prim::{Ordering, fence};
 use sateen_base::unwind::run_and_discard;
-use sateen_base::{canary, fence as asymmetric};
 use std::future::poll_fn;
 use std::pin::{Pin, pin};
 use std::task::{Poll, Waker};
@@ -88,14 +88,12 @@ impl WaitPoint {
     /// A panic of its waker stops here: the caller may hold an item that it would lose.
     #[inline]
     pub fn notify_one(&self) {
-        if !canary!("wait_point_notify_unfenced") {
-            if self.light {
-                asymmetric::light();
-            } else {
-                // Ordering: SeqCst, with the fence of the waiter: either that waiter sees the
-                // change, or this thread sees that it waits.
-                fence(Ordering::SeqCst);
-            }
+        if self.light {
+            asymmetric::light();
+        } else {
+            // Ordering: SeqCst, with the fence of the waiter: either that waiter sees the
+            // change, or this thread sees that it waits.
+            fence(Ordering::SeqCst);
         }
         if self.has_waiters() {
             self.notify_one_slow();
@@ -128,13 +126,6 @@ impl WaitPoint {
     #[cold]
     fn notify_one_slow(&self) {
         run_and_discard(|| {
-            if canary!("wait_point_lowered_unlocked") {
-                self.queue.notify_one();
-                if self.queue.is_empty() {
-                    self.any.store(false, Ordering::Relaxed);
-                }
-                return;
-            }
             self.queue.notify_one_with(|outcome| {
                 if !outcome.more {
                     // Relaxed: the lock orders it.
@@ -149,10 +140,8 @@ impl WaitPoint {
     /// Panics of their wakers stop here.
     #[inline]
     pub fn notify_all(&self) {
-        if !canary!("wait_point_notify_unfenced") {
-            // Ordering: SeqCst as in `notify_one`.
-            fence(Ordering::SeqCst);
-        }
+        // Ordering: SeqCst as in `notify_one`.
+        fence(Ordering::SeqCst);
         if self.has_waiters() {
             self.notify_all_slow();
         }
@@ -257,21 +246,17 @@ impl WaitPoint {
     ) -> bool {
         debug_assert!(waiter.is_of(&self.queue), "a waiter of another point");
         waiter.enqueue_among(position, waker, |others| {
-            if !canary!("wait_point_flag_missing") {
-                self.any.store(true, Ordering::Relaxed);
-            }
+            self.any.store(true, Ordering::Relaxed);
             if cfg!(loom) && self.light {
                 // The models show that the heavy fence, and the look after it, are enough.
                 return false;
             }
-            if !canary!("wait_point_wait_unfenced") {
-                // Ordering: SeqCst, between the flag and the last look; pairs with the notifier's
-                // fence or exchange. (A light fence of a notifier may miss this waiter all the
-                // same: hence `leaves_after_fence`.)
-                fence(Ordering::SeqCst);
-            }
-            let ready = !canary!("wait_point_last_look_missing") && ready();
-            if ready && (!others || canary!("wait_point_lowered_for_others")) {
+            // Ordering: SeqCst, between the flag and the last look; pairs with the notifier's
+            // fence or exchange. (A light fence of a notifier may miss this waiter all the
+            // same: hence `leaves_after_fence`.)
+            fence(Ordering::SeqCst);
+            let ready = ready();
+            if ready && !others {
                 self.any.store(false, Ordering::Relaxed);
             }
             ready
@@ -286,11 +271,9 @@ impl WaitPoint {
         if !self.light {
             return false;
         }
-        if !canary!("wait_point_heavy_missing") {
-            // Pairs with the light fence in `notify_one`, see there. The flag was raised before.
-            let _fence = asymmetric::heavy();
-        }
-        let ready = !canary!("wait_point_last_look_missing") && ready();
+        // Pairs with the light fence in `notify_one`, see there. The flag was raised before.
+        let _fence = asymmetric::heavy();
+        let ready = ready();
         if ready {
             _ = waiter.cancel();
         }
@@ -314,7 +297,7 @@ struct Passing<'a, 'q> {
 impl Drop for Passing<'_, '_> {
     fn drop(&mut self) {
         let outcome = self.waiter.as_mut().cancel();
-        if outcome == CancelOutcome::Notified(Permit::One) && !canary!("wait_point_drop_forgets") {
+        if outcome == CancelOutcome::Notified(Permit::One) {
             self.point.notify_one_slow();
         }
     }

@@ -6,7 +6,6 @@ use loom::cell::UnsafeCell;
 use loom::sync::Arc;
 use loom::sync::atomic::{AtomicUsize, Ordering};
 use loom::thread;
-use sateen_base::canary;
 use sateen_base::fence::{heavy, light};
 use sateen_sync::EventCount;
 use sateen_testkit::model;
@@ -42,9 +41,7 @@ impl Shop {
 
     fn publish(&self) {
         self.work.fetch_add(1, Ordering::Release);
-        if !canary!("eventcount_publisher_fence_missing") {
-            light();
-        }
+        light();
         if self.sleepers.has_sleepers() {
             self.sleepers.notify_one();
         }
@@ -54,9 +51,7 @@ impl Shop {
     fn work_once(&self, slot: usize) {
         while !self.take() {
             self.sleepers.announce(slot);
-            if !canary!("eventcount_sleeper_fence_missing") {
-                heavy();
-            }
+            heavy();
             if self.work.load(Ordering::Relaxed) != 0 {
                 self.sleepers.cancel(slot);
             } else {

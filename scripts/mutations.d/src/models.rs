@@ -1,8 +1,8 @@
 //! A copy of the source that holds all canaries at once, for one build of all models.
 //!
 //! In the copy each function of a canary begins with `if planted("NAME") { body with the fault }
-//! else`, before the body as it is. A run of a model plants the one that the variable `SATEEN_FAULT`
-//! names. Without it each function does what its source says.
+//! else`, before the body as it is. The variable `SATEEN_FAULT` names the canary that a run plants.
+//! Without it each function does what its source says.
 
 use crate::checks::Check;
 use crate::faults::{Edit, Fault, edited};

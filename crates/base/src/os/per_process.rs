@@ -5,7 +5,6 @@
 //! that made it. A caller that finds null, or the pair of another generation, makes a new pair and
 //! publishes it by one exchange. If the exchange fails, the caller frees its pair and looks again.
 
-use crate::canary;
 use crate::prim::{AtomicPtr, Ordering};
 use std::boxed::Box;
 use std::ptr::null_mut;
@@ -45,8 +44,6 @@ impl<T: Send + Sync> PerProcess<T> {
     }
 
     fn of_generation(&self, generation: u32, make: impl Fn() -> T) -> &T {
-        let publish =
-            if canary!("per_process_relaxed") { Ordering::Relaxed } else { Ordering::Release };
         loop {
             // Ordering: Acquire pairs with the Release of the exchange below, so the pair is seen
             // whole.
@@ -58,7 +55,7 @@ impl<T: Send + Sync> PerProcess<T> {
             }
             let new = Box::into_raw(Box::new(Made { value: make(), generation }));
             // Ordering: Release publishes the pair; Relaxed on failure, as the loop loads again.
-            if self.0.compare_exchange(seen, new, publish, Ordering::Relaxed).is_err() {
+            if self.0.compare_exchange(seen, new, Ordering::Release, Ordering::Relaxed).is_err() {
                 // SAFETY: it was not published, so no other thread has it.
                 drop(unsafe { Box::from_raw(new) });
             }

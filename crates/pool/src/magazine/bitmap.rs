@@ -3,7 +3,6 @@
 use super::depot::Depot;
 use crate::zeroed::{Zero, Zeroed};
 use crate::{Blocks, BuildError, SearchCounter};
-use sateen_base::canary;
 use sateen_base::prim::Ordering;
 use sateen_base::prim::searched::{AtomicU32, AtomicU64};
 use sateen_base::{CachePadded, prefetch_write};
@@ -120,16 +119,10 @@ impl<P: SearchCounter> Bitmap<P> {
             // Ordering: Relaxed. The exchange below orders it before a release into the emptied
             // word. A thread that finds all marks up looks again in `Caches::reclaim_slow`, with
             // the locks of all threads that move blocks.
-            let early = !canary!("magazine-mark-late");
-            if early {
-                group.fetch_or(mark, Ordering::Relaxed);
-            }
+            group.fetch_or(mark, Ordering::Relaxed);
             // Ordering: Acquire as above. Release: a thread that frees a block into the emptied
             // word sees the mark.
             let free = !bits.swap(ALL, Ordering::AcqRel);
-            if !early {
-                group.fetch_or(mark, Ordering::Relaxed);
-            }
             if free.count_ones() <= most {
                 return free;
             }
@@ -143,7 +136,7 @@ impl<P: SearchCounter> Bitmap<P> {
     fn release(&self, word: usize, blocks: u64) {
         // Ordering: Release pairs with the Acquire in `claim`: what was done with the blocks.
         // Acquire pairs with its Release: the mark is up before we take it down.
-        let before = self.words[word].fetch_and(!blocks, release());
+        let before = self.words[word].fetch_and(!blocks, Ordering::AcqRel);
         debug_assert_eq!(before & blocks, blocks, "blocks given twice");
         if before == ALL {
             let (group, mark) = self.group(word);
@@ -155,12 +148,6 @@ impl<P: SearchCounter> Bitmap<P> {
             }
         }
     }
-}
-
-/// The ordering of the exchange in [`Bitmap::release`]; weakened to see the model fail.
-#[inline(always)]
-fn release() -> Ordering {
-    if canary!("magazine-release-relaxed") { Ordering::Relaxed } else { Ordering::AcqRel }
 }
 
 // SAFETY: the holder of a block clears its bit, and one exchange sets it; README, section

@@ -4,7 +4,6 @@ use super::cache::{Cache, Kept, SLOTS};
 use super::depot::Depot;
 use crate::zeroed::Zeroed;
 use crate::{BuildError, SearchCounter};
-use sateen_base::canary;
 use sateen_base::prim::Ordering;
 use sateen_base::{CachePadded, RawSpinLock, SpinLock, SpinLockGuard, fence, thread_number};
 use std::ptr::NonNull;
@@ -125,7 +124,7 @@ impl<D: Depot> Caches<D> {
         let block = unsafe { cache.slot(at) };
         // Ordering: Release pairs with the Acquire in `empty`, for the contents of the slots below.
         cache.len.store(at, Ordering::Release);
-        light();
+        fence::light();
         if cache.is_open() {
             self.depot.probe().took(1, 0);
             return Some(block);
@@ -151,7 +150,7 @@ impl<D: Depot> Caches<D> {
         // Ordering: Release pairs with the Acquire in `empty`: the slot, and what was done with the
         // block.
         cache.len.store(at + 1, Ordering::Release);
-        light();
+        fence::light();
         if !cache.is_open() {
             // SAFETY: passed on.
             unsafe { self.give_slow(lane, of, block, at) };
@@ -328,8 +327,7 @@ impl<D: Depot> Caches<D> {
         // Empty caches are closed too. Otherwise a cache could get a block after we looked at it,
         // and another cache could give one away before we look at that. Then we would return `None`
         // although a block was free all the time.
-        let left = |cache: &Cache| canary!("magazine-empty-left-open") && cache.count() == 0;
-        for cache in lanes.iter().filter(|cache| cache.is_open() && !left(cache)) {
+        for cache in lanes.iter().filter(|cache| cache.is_open()) {
             // Relaxed: the fences order it against the owner's accesses.
             cache.open.store(0, Ordering::Relaxed);
             (kept(cache).closing, any) = (true, true);
@@ -339,9 +337,7 @@ impl<D: Depot> Caches<D> {
         }
         // Either an owner's operation is visible now, or the owner will find the cache closed and
         // ask what is gone.
-        if !canary!("magazine-no-heavy") {
-            let _ = fence::heavy();
-        }
+        let _ = fence::heavy();
         for cache in lanes {
             let kept = kept(cache);
             if !std::mem::take(&mut kept.closing) {
@@ -349,7 +345,7 @@ impl<D: Depot> Caches<D> {
             }
             // Ordering: Acquire pairs with the owner's Release: the slots, and what its user did
             // with each block.
-            kept.gone = cache.len.load(acquire());
+            kept.gone = cache.len.load(Ordering::Acquire);
             kept.strict = STRICT;
             // SAFETY: closed, and below `len`; free blocks that were given. The owner leaves them
             // alone when it sees what is gone.
@@ -358,19 +354,5 @@ impl<D: Depot> Caches<D> {
                 self.depot.give(of, near, slots);
             }
         }
-    }
-}
-
-/// The ordering of the load in [`Caches::empty`]; weakened to see the model fail.
-#[inline(always)]
-fn acquire() -> Ordering {
-    if canary!("magazine-reclaim-relaxed") { Ordering::Relaxed } else { Ordering::Acquire }
-}
-
-/// The owner's side of the handshake.
-#[inline(always)]
-fn light() {
-    if !canary!("magazine-no-light") {
-        fence::light();
     }
 }

@@ -9,7 +9,6 @@ use super::Slot;
 use crate::Counts;
 use crate::{BlockPool, BuildError, Growth, Strategy};
 use sateen_base::abort_with;
-use sateen_base::canary;
 use sateen_base::prim::{AtomicPtr, AtomicUsize, Ordering};
 use std::ptr::{self, NonNull};
 
@@ -143,14 +142,9 @@ impl<S: Strategy> Chunks<S> {
             for indexed in self.all() {
                 if let Some(block) = indexed.chunk.take() {
                     let hint = if number == 0 { ptr::null() } else { ptr::from_ref(indexed.chunk) };
-                    let order = if canary!("pool-hint-relaxed") {
-                        Ordering::Relaxed
-                    } else {
-                        Ordering::Release
-                    };
                     // Ordering: Release pairs with the Acquire in `take`: the chunk was made
                     // before.
-                    self.current.store(hint.cast_mut(), order);
+                    self.current.store(hint.cast_mut(), Ordering::Release);
                     return Some(block);
                 }
                 total += indexed.chunk.capacity();
@@ -173,11 +167,10 @@ impl<S: Strategy> Chunks<S> {
             return Some(());
         }
         let chunk = Box::into_raw(Box::new(Self::chunk(size, self.slot).ok()?));
-        let order =
-            if canary!("pool-chunk-relaxed") { Ordering::Relaxed } else { Ordering::Release };
         // Ordering: Release pairs with the Acquire in `later`. Relaxed on failure: the caller looks
         // again.
-        let won = cell.compare_exchange(ptr::null_mut(), chunk, order, Ordering::Relaxed);
+        let won =
+            cell.compare_exchange(ptr::null_mut(), chunk, Ordering::Release, Ordering::Relaxed);
         if won.is_err() {
             // Another thread was faster. There is no lock, because growth is rare, and mapped
             // memory is cheap until it is touched.

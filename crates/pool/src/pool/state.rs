@@ -24,7 +24,6 @@
 //! zeros is vacant(0): fresh memory from the system needs no initialising.
 
 use sateen_base::acquire_fence;
-use sateen_base::canary;
 use sateen_base::prim::Ordering;
 use sateen_base::prim::searched::AtomicU64;
 
@@ -72,11 +71,9 @@ impl State {
         // before visible.
         let vacant = self.0.load(Ordering::Relaxed);
         debug_assert_eq!(vacant & (LIVE | GUARDS), 0, "published twice");
-        let order =
-            if canary!("key-publish-relaxed") { Ordering::Relaxed } else { Ordering::Release };
         // Ordering: Release pairs with the Acquire in `enter` and `remove`: the value is written
         // before it is found.
-        self.0.store(vacant | LIVE, order);
+        self.0.store(vacant | LIVE, Ordering::Release);
     }
 
     /// live(g, n) → live(g, n+1). Returns whether there was an entry of that generation.
@@ -88,11 +85,10 @@ impl State {
         let mut seen = self.0.load(Ordering::Relaxed);
         while seen & !GUARDS == Self::live(generation) {
             assert!(seen & GUARDS < GUARDS, "{GUARDS} guards of one entry");
-            let order =
-                if canary!("key-enter-relaxed") { Ordering::Relaxed } else { Ordering::Acquire };
             // Ordering: Acquire pairs with the Release in `publish`: the value is read after it was
             // written.
-            match self.0.compare_exchange_weak(seen, seen + 1, order, Ordering::Relaxed) {
+            match self.0.compare_exchange_weak(seen, seen + 1, Ordering::Acquire, Ordering::Relaxed)
+            {
                 Ok(_) => return true,
                 Err(now) => seen = now,
             }
@@ -103,14 +99,12 @@ impl State {
     /// Undoes one `enter`. Returns whether the block is the caller's now.
     #[inline]
     pub(crate) fn leave(&self) -> bool {
-        let order =
-            if canary!("key-leave-relaxed") { Ordering::Relaxed } else { Ordering::Release };
         // Ordering: Release pairs with the fence below and with the Acquire in `remove`: reads
         // through the guard come before the last one drops the value.
-        let before = self.0.fetch_sub(1, order);
+        let before = self.0.fetch_sub(1, Ordering::Release);
         debug_assert_ne!(before & GUARDS, 0, "a guard left twice");
         let last = before & (LIVE | GUARDS) == 1;
-        if last && !canary!("key-last-unfenced") {
+        if last {
             // Ordering: Acquire pairs with the Release of the other guards' `leave` and of
             // `remove`.
             acquire_fence!(self.0);
@@ -127,15 +121,12 @@ impl State {
             if guards != 0 && !guarded {
                 return Removed::Guarded;
             }
-            let step = if canary!("key-generation-kept") { 0 } else { GENERATION };
-            let gone = (seen & !LIVE).wrapping_add(step);
+            let gone = (seen & !LIVE).wrapping_add(GENERATION);
             // Ordering: Acquire pairs with the Release in `publish` and `leave`: the value is
             // dropped or moved after it was written and last read. Release pairs with the fence in
             // `leave`: the last guard drops the value after what the remover did before.
             match self.0.compare_exchange_weak(seen, gone, Ordering::AcqRel, Ordering::Relaxed) {
-                Ok(_) if guards == 0 || canary!("key-guards-ignored") => {
-                    return Removed::Last;
-                }
+                Ok(_) if guards == 0 => return Removed::Last,
                 Ok(_) => return Removed::Guarded,
                 Err(now) => seen = now,
             }

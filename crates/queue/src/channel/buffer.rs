@@ -3,7 +3,6 @@
 use super::token::Reservation;
 use crate::mpmc::{Bounded, ReservedSlot, Unbounded};
 use crate::{PopError, PushError, TrustedItems};
-use sateen_base::canary;
 
 /// What a channel needs of its queue.
 ///
@@ -120,7 +119,7 @@ impl<T> Buffer for Bounded<T> {
     }
 
     fn is_full_behind_reservation(&self) -> bool {
-        self.is_full_behind_reservation() && !canary!("channel_reserved_unasked")
+        self.is_full_behind_reservation()
     }
 
     fn reserve(&self) -> Result<Reservation, PushError<()>> {

@@ -9,7 +9,6 @@ use super::wait::{Queued, Wait};
 use super::waiters::{self, End, Side, awaited};
 use crate::{PopError, PushError, TrustedItems};
 use sateen_base::CachePadded;
-use sateen_base::canary;
 use sateen_base::prim::time::Instant;
 use sateen_base::prim::{Ordering, fence};
 use sateen_base::unwind::run_to_end;
@@ -313,9 +312,6 @@ impl<Q: Buffer> Buffered<Q> {
     /// A reserved slot was filled or aborted: a sleeping receiver takes the item, or makes the slot
     /// room again. Items behind it have brought permits of their own.
     fn after_reservation(&self) {
-        if canary!("channel_reserved_silent") {
-            return;
-        }
         // Ordering: SeqCst, between the item and the flag: see `WaitPoint::notify_one_unfenced`.
         fence(Ordering::SeqCst);
         self.waiting.receivers.notify_one();
@@ -387,9 +383,7 @@ impl<Q: Buffer> Side for Room<'_, Q> {
 impl<Q: Buffer> Channel for Buffered<Q> {
     fn senders_gone(&self) {
         self.queue.close();
-        if !canary!("channel_close_silent") {
-            self.waiting.receivers.notify_all();
-        }
+        self.waiting.receivers.notify_all();
     }
 
     fn receivers_gone(&self) {

@@ -1,7 +1,6 @@
 //! One operation of a selection while it waits.
 
 use super::token::Token;
-use sateen_base::canary;
 use sateen_base::prim::Ordering;
 use sateen_base::prim::searched::AtomicUsize;
 use sateen_sync::WaitPoint;
@@ -92,7 +91,7 @@ impl Drop for Queued<'_> {
     fn drop(&mut self) {
         // SAFETY: pinned if it was ever queued, and nothing moves before the end of the drop.
         unsafe { Pin::new_unchecked(&mut *self) }.leave();
-        if self.permit && !canary!("channel_permit_dropped") {
+        if self.permit {
             self.waiters.notify_one_unfenced();
         }
     }

@@ -4,10 +4,10 @@
 //! notifies. So a notification without waiters is one load, and no fence.
 
 use super::spin_phase::{SpinPhase, has_passed};
+use sateen_base::CachePadded;
 use sateen_base::prim::searched::AtomicU32;
 use sateen_base::prim::time::Instant;
 use sateen_base::prim::{Ordering, fence};
-use sateen_base::{CachePadded, canary};
 use sateen_sync::WaitPoint;
 use sateen_sync::park::{self, Awaited};
 use sateen_sync::wait_queue::{Position, Waiter};
@@ -137,15 +137,12 @@ impl<S: Side> Drop for Spinner<'_, S> {
         let Self { end, side } = self;
         // Ordering: SeqCst, before the looks that follow.
         end.spinners.count.fetch_sub(1, Ordering::SeqCst);
-        if canary!("channel_spinner_forgets") {
-            return;
-        }
         // Ordering: SeqCst, between the end of the spinning and the looks. Either a notifier has
         // not counted the caller, or the caller sees what that notifier brought.
         fence(Ordering::SeqCst);
         if end.point.has_waiters() && side.is_ready() {
             // All of it: one that is woken, and has never spun, passes nothing on.
-            let count = if canary!("channel_spinner_leaves_one") { 1 } else { side.count().max(1) };
+            let count = side.count().max(1);
             end.notify(count);
         }
     }

@@ -8,7 +8,6 @@ use super::token::Reservation;
 use super::wait::{Queued, Wait};
 use super::zero_state::{Parcel, State};
 use crate::trace::Traced;
-use sateen_base::canary;
 use sateen_base::unwind::{FirstPanic, run_to_end};
 use sateen_base::{CachePadded, RawSpinLock, SpinLock};
 use sateen_sync::WaitPoint;
@@ -105,8 +104,7 @@ impl<T> Zero<T> {
                 }
                 drop_waker(waker);
                 tell(&self.watching_receivers);
-                let early = canary!("channel_sent_before_ready");
-                return if early { Poll::Pending } else { Poll::Ready(Ok(())) };
+                return Poll::Ready(Ok(()));
             }
             let Some(own) = own else {
                 drop(state);
@@ -153,8 +151,7 @@ impl<T> Zero<T> {
         let called = unsafe { own.with(|m| m.phase == Phase::Called) };
         let listed = state.unlist_future(own);
         let wanted = state.asked || !state.receivers.is_empty();
-        let next = called && wanted && !canary!("channel_call_dropped");
-        let waker = if next { state.call() } else { None };
+        let waker = if called && wanted { state.call() } else { None };
         drop(state);
         drop(listed);
         wake(waker);
@@ -209,7 +206,7 @@ impl<T> Zero<T> {
                 (handed || state.list(!sender).has_open(me), m.item.is_some())
             })
         };
-        if gone || (peer && !canary!("channel_meeting_unseen")) {
+        if gone || peer {
             return false;
         }
         if has_item {
@@ -413,9 +410,6 @@ impl<T> Zero<T> {
             state.senders_gone = true;
         }
         drop(state);
-        if canary!("channel_close_silent") {
-            return;
-        }
         let mut panics = FirstPanic::new();
         // No meeting is listed from now on.
         panics.catch(|| run_to_end(|| self.dismiss_one(senders)));
@@ -434,10 +428,8 @@ impl<T> Zero<T> {
             state.senders.pop().or_else(|| futures(state)).or_else(|| state.handed.pop())
         } else {
             // No sender is left, so the owners of matched meetings have forgotten them.
-            let alone = canary!("channel_matched_unlisted");
             let state = &mut *state;
-            let matched = || if alone { None } else { state.matched.pop() };
-            state.receivers.pop().or_else(matched)
+            state.receivers.pop().or_else(|| state.matched.pop())
         };
         let Some(meeting) = listed else { return false };
         meeting.resolve();

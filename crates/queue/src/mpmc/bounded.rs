@@ -21,7 +21,6 @@ use crate::prim::{AtomicU64, Ordering};
 use crate::spin_limit::SpinLimit;
 use crate::trace::Traced;
 use crate::{PopError, PushError, TrustedItems};
-use sateen_base::canary;
 use sateen_base::unwind::run_to_end;
 use sateen_base::{Backoff, CachePadded, RawSpinLock, SpinLock};
 use std::fmt;
@@ -439,8 +438,7 @@ impl<T> Bounded<T> {
         // Ordering: Acquire pairs with the claim that came to this position. A thread that sees it
         // sees at least the turn that its claimant saw in the lap before. It never sees one so old
         // that it looks like the next.
-        let order = if canary!("bounded-position") { Ordering::Relaxed } else { Ordering::Acquire };
-        Position::new(end.position.load(order))
+        Position::new(end.position.load(Ordering::Acquire))
     }
 
     #[inline(always)]
@@ -495,9 +493,8 @@ impl<T> Bounded<T> {
             // SAFETY: free, so the last reader is through; claimed, so there is no other writer.
             unsafe { (*at).write(item) };
         });
-        let order = if canary!("bounded-full") { Ordering::Relaxed } else { Ordering::Release };
         // Ordering: Release pairs with the Acquire in `turn`, and shows the item.
-        slot.flag.store(full, order);
+        slot.flag.store(full, Ordering::Release);
     }
 
     /// # Safety
@@ -506,10 +503,9 @@ impl<T> Bounded<T> {
     unsafe fn empty(slot: &Slot<T>, free: u8) -> T {
         // SAFETY: full, so the item is there; claimed, so no other thread reads it.
         let item = slot.item.with(|at| unsafe { (*at).assume_init_read() });
-        let order = if canary!("bounded-free") { Ordering::Relaxed } else { Ordering::Release };
         // Ordering: Release pairs with the Acquire in `turn`: this read comes before the next item
         // is written.
-        slot.flag.store(free, order);
+        slot.flag.store(free, Ordering::Release);
         item
     }
 
@@ -567,7 +563,6 @@ impl<T> Bounded<T> {
             return Ok(Found::Busy);
         }
         self.head.spin_limit.found_nothing(head.word());
-        let tail = if canary!("bounded-closed") { self.position(&self.tail) } else { tail };
         Err(if self.shape.is_closed(tail) { PopError::Closed } else { PopError::Empty })
     }
 }

@@ -10,7 +10,6 @@
 
 use super::segment::Segment;
 use crate::prim::{AtomicPtr, AtomicUsize, Ordering, const_except_loom};
-use sateen_base::canary;
 use std::marker::PhantomData;
 use std::ptr;
 
@@ -79,11 +78,9 @@ impl<T> Depot<T> {
         let wait = self.look_after.load(Ordering::Relaxed);
         let mut old = ptr::null_mut();
         if wait == 0 && !self.retired.load(Ordering::Relaxed).is_null() {
-            let order =
-                if canary!("queue-retired") { Ordering::Relaxed } else { Ordering::Acquire };
             // Ordering: Acquire pairs with the Release in `put_back`, and shows the links. The list
             // is then this thread's.
-            old = self.retired.swap(ptr::null_mut(), order);
+            old = self.retired.swap(ptr::null_mut(), Ordering::Acquire);
         }
         // SAFETY: the caller's, so it is live; the segment that followed it has been reached, so
         // the link is free.
@@ -150,13 +147,12 @@ impl<T> Depot<T> {
         unsafe { segment.assert_unused() };
         // Ordering: Release pairs with the Acquire in `take`: this use of the segment comes before
         // its next one.
-        let success = if canary!("queue-spare") { Ordering::Relaxed } else { Ordering::Release };
         let kept = self.spares[..most_spares::<T>()].iter().any(|spare| {
             let there = spare.load(Ordering::Relaxed);
             assert!(!cfg!(loom) || there != segment.as_ptr(), "a segment has come back twice");
             there.is_null()
                 && spare
-                    .compare_exchange(there, segment.as_ptr(), success, Ordering::Relaxed)
+                    .compare_exchange(there, segment.as_ptr(), Ordering::Release, Ordering::Relaxed)
                     .is_ok()
         });
         if !kept {

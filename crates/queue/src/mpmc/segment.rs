@@ -17,7 +17,6 @@ use super::block::{Block, Slot};
 use super::cursor::lap;
 use crate::prim::{AtomicPtr, Ordering};
 use crate::trace::Traced;
-use sateen_base::canary;
 use sateen_base::{Backoff, prefetch_write};
 
 const FREE: u8 = 0;
@@ -118,9 +117,8 @@ impl<T> Segment<T> {
     pub(super) unsafe fn link(self, next: Self) {
         // Ordering: Release pairs with the Acquire in `wait_next` and `has_next`, and shows the new
         // segment's initial state.
-        let order = if canary!("queue-next") { Ordering::Relaxed } else { Ordering::Release };
         // SAFETY: live by the contract.
-        unsafe { self.0.header() }.next.store(next.as_ptr(), order);
+        unsafe { self.0.header() }.next.store(next.as_ptr(), Ordering::Release);
     }
 
     /// Waits for the segment after this one.
@@ -165,9 +163,8 @@ impl<T> Segment<T> {
             // SAFETY: as above.
             unsafe { (*at).write(item) };
         });
-        let order = if canary!("queue-ready") { Ordering::Relaxed } else { Ordering::Release };
         // Ordering: Release pairs with the Acquire in `read`, and shows the item.
-        slot.flag.store(FULL, order);
+        slot.flag.store(FULL, Ordering::Release);
     }
 
     /// Takes the item out of a slot; waits for a producer that has claimed the slot but not yet
@@ -188,10 +185,9 @@ impl<T> Segment<T> {
         // SAFETY: FULL says that the item is there; the claim makes this the only read of it.
         let item = slot.item.with(|at| unsafe { (*at).assume_init_read() });
         traced.received(slot);
-        let order = if canary!("queue-taken") { Ordering::Relaxed } else { Ordering::Release };
         // Ordering: Release pairs with the Acquire in `is_used_up`: this read comes before the
         // memory is freed or used again.
-        slot.flag.store(TAKEN, order);
+        slot.flag.store(TAKEN, Ordering::Release);
         item
     }
 

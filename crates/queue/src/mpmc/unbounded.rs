@@ -15,7 +15,6 @@ use crate::spin_limit::SpinLimit;
 use crate::trace::Traced;
 use crate::{PopError, PushError, TrustedItems};
 use end::{End, Seen};
-use sateen_base::canary;
 use sateen_base::pause::pause;
 use sateen_base::prim::thread;
 use sateen_base::unwind::run_to_end;
@@ -415,7 +414,7 @@ impl<T> Unbounded<T> {
             // At the nameless offset the tail belongs to the thread that moves it on with a plain
             // store.
             let moving = tail.offset::<T>() == Segment::<T>::SLOTS;
-            if moving && !canary!("queue-closed") {
+            if moving {
                 backoff.snooze();
             } else if self.tail.claim(tail, tail.closed()) {
                 return true;

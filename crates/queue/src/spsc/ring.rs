@@ -12,7 +12,6 @@
 use crate::prim::{Arc, AtomicBool, AtomicUsize, Ordering, UnsafeCell};
 use crate::spin_limit::SpinLimit;
 use crate::{PopError, PushError};
-use sateen_base::canary;
 use sateen_base::unwind::run_to_end;
 use sateen_base::{CachePadded, prefetch_write};
 use std::fmt;
@@ -175,9 +174,8 @@ impl<T> Shared<T> {
 
     fn close(&self) -> bool {
         let was = self.closed.load(Ordering::Relaxed);
-        let order = if canary!("spsc-closed") { Ordering::Relaxed } else { Ordering::Release };
         // Ordering: Release pairs with the Acquire in `is_closed`: all pushes come before it.
-        self.closed.store(true, order);
+        self.closed.store(true, Ordering::Release);
         !was
     }
 }
@@ -324,9 +322,8 @@ impl<T> Producer<T> {
     #[inline(always)]
     fn publish(&mut self, tail: usize) {
         self.tail = tail;
-        let order = if canary!("spsc-tail") { Ordering::Relaxed } else { Ordering::Release };
         // Ordering: Release pairs with the Acquire in `Consumer::items_slow`, and shows the items.
-        self.shared.tail.store(tail, order);
+        self.shared.tail.store(tail, Ordering::Release);
     }
 
     /// Closes the queue: pushes give their items back; the consumer takes the items that are left,
@@ -489,10 +486,9 @@ impl<T> Consumer<T> {
     #[inline(always)]
     fn release(&mut self, head: usize) {
         self.head = head;
-        let order = if canary!("spsc-head") { Ordering::Relaxed } else { Ordering::Release };
         // Ordering: Release pairs with the Acquire in `Producer::room_slow`: these reads come
         // before its writes.
-        self.shared.head.store(head, order);
+        self.shared.head.store(head, Ordering::Release);
     }
 
     /// Whether the producer has closed or is gone; there may be items left.

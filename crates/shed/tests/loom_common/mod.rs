@@ -32,7 +32,7 @@ pub struct Watched {
     dropped: &'static AtomicUsize,
 }
 
-/// How many [`Watched`] values were dropped. The count is leaked, because a canary may drop a value
+/// How many [`Watched`] values were dropped. The count is leaked, because a fault may drop a value
 /// twice, which the model has to find.
 pub fn drops() -> &'static AtomicUsize {
     Box::leak(Box::default())

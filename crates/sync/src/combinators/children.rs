@@ -3,7 +3,6 @@
 
 use crate::sys::ShortLock;
 use crate::wakers::{let_go, wake};
-use sateen_base::canary;
 use sateen_base::prim::{AtomicBool, Ordering, UnsafeCell};
 use sateen_base::unwind::{discard, run_and_discard, run_to_end};
 use std::any::Any;
@@ -123,20 +122,13 @@ impl<F: Future> Children<F> {
             let (child, waker) = &self.wakers[index];
             // Before the poll: a wake-up during it counts for the next one.
             // Ordering: Acquire pairs with the Release in `wake_by_ref`.
-            if !canary!("combinators_note_cleared_late") {
-                child.noted.swap(false, Ordering::AcqRel);
-            }
+            child.noted.swap(false, Ordering::AcqRel);
             // SAFETY: the slots are pinned in their box, and no slot is moved out of it.
             let mut slot = unsafe { self.slots.as_mut().map_unchecked_mut(|s| &mut s[index]) };
             let Some(future) = slot.as_mut().as_pin_mut() else { continue };
             let mut cx = Context::from_waker(waker);
             let result = match catch_unwind(AssertUnwindSafe(|| future.poll(&mut cx))) {
-                Ok(Poll::Pending) => {
-                    if canary!("combinators_note_cleared_late") {
-                        child.noted.swap(false, Ordering::AcqRel);
-                    }
-                    continue;
-                }
+                Ok(Poll::Pending) => continue,
                 Ok(Poll::Ready(output)) => Ok(output),
                 Err(panic) => Err(panic),
             };

@@ -1,6 +1,5 @@
 //! A counter of stripes, each written by one thread.
 
-use sateen_base::canary;
 use sateen_base::prim::Ordering;
 use sateen_base::prim::searched::AtomicU64;
 use sateen_base::{CachePadded, thread_number};
@@ -131,12 +130,7 @@ impl<const STRIPES: usize> StripedCounter<STRIPES> {
         if self.add_to_stripe(number, n) {
             return;
         }
-        if canary!("counter_shared_plain") {
-            let seen = self.shared.load(Ordering::Relaxed);
-            self.shared.store(seen.wrapping_add(n), Ordering::Relaxed);
-        } else {
-            self.shared.fetch_add(n, Ordering::Relaxed);
-        }
+        self.shared.fetch_add(n, Ordering::Relaxed);
     }
 
     /// As [`StripedCounter::add`] by the thread with `number`: models have no numbers of their own.

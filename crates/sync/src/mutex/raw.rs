@@ -17,7 +17,6 @@ use super::acquire::Acquire;
 use crate::hook::{self, Awaited};
 use crate::spin_phase::SpinPhase;
 use crate::wait_queue::WaitQueue;
-use sateen_base::canary;
 use sateen_base::prim::Ordering;
 use sateen_base::prim::searched::AtomicU8;
 use sateen_base::prim::time::{Duration, Instant};
@@ -204,10 +203,8 @@ impl RawMutex {
     /// holds the lock.
     #[inline]
     pub(crate) fn release(&self) {
-        let order =
-            if canary!("mutex_unlock_relaxed") { Ordering::Relaxed } else { Ordering::Release };
         // Ordering: Release publishes the critical section to the next `acquire_fast` or `take`.
-        if self.word.compare_exchange(LOCKED, 0, order, Ordering::Relaxed).is_err() {
+        if self.word.compare_exchange(LOCKED, 0, Ordering::Release, Ordering::Relaxed).is_err() {
             self.release_slow(0);
         }
     }
@@ -233,7 +230,6 @@ impl RawMutex {
         loop {
             let word = self.word.load(Ordering::Relaxed);
             let bar = if word & FAIR != 0 { STARVED } else { bar };
-            let bar = if canary!("mutex_fair_unbarred") { 0 } else { bar };
             if word & WAITERS == 0 || word & WAKING != 0 {
                 // Either no waiter has to be woken, or one is on its way already. Then the thread
                 // that takes the lock wakes the others.
@@ -270,9 +266,6 @@ impl RawMutex {
 
     /// A notified waiter gives up: the next waiter, if there is one, is woken instead.
     pub(super) fn pass_on(&self) {
-        if canary!("mutex_permit_dropped") {
-            return;
-        }
         self.queue.notify_one_then(|outcome| {
             self.update(Ordering::Relaxed, |word| {
                 if outcome.found { word & !no_more(outcome.more) } else { word & (LOCKED | FAIR) }
@@ -289,11 +282,7 @@ impl RawMutex {
             if may_take(word, on_the_way) {
                 return true;
             }
-            let new = if canary!("mutex_waiters_bit_missing") {
-                (word | starved) & !give_up
-            } else {
-                (word | WAITERS | starved) & !give_up
-            };
+            let new = (word | WAITERS | starved) & !give_up;
             // Relaxed: the word's own order of changes decides whether the holder sees the bit, and
             // the queue's lock publishes the node.
             match self.word.compare_exchange_weak(word, new, Ordering::Relaxed, Ordering::Relaxed) {

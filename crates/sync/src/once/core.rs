@@ -15,7 +15,6 @@
 use crate::hook::{self, Awaited};
 use crate::wait_queue::{Position, WaitQueue, Waiter};
 use crate::waiting::{block, block_timeout};
-use sateen_base::canary;
 use sateen_base::prim::searched::AtomicU32;
 use sateen_base::prim::time::Duration;
 use sateen_base::prim::{AtomicU64, Ordering};
@@ -143,10 +142,9 @@ impl Core {
                 (RUNNING, _) | (_, Wants::Wait | Wants::WaitOn) => false,
                 _ => true,
             };
-            let waiters = if canary!("once_waiters_bit_missing") { 0 } else { WAITERS };
             let new = match (begins, join) {
                 (true, _) => RUNNING | (word & WAITERS),
-                (false, true) => word | waiters,
+                (false, true) => word | WAITERS,
                 (false, false) => return None,
             };
             // Ordering: Acquire, for what an initialiser did that gave up.
@@ -163,13 +161,11 @@ impl Core {
     /// Ends `RUNNING` and wakes all waiters.
     fn finish(&self, end: u32) {
         self.owner.store(0, Ordering::Relaxed);
-        let order =
-            if canary!("once_finish_relaxed") { Ordering::Relaxed } else { Ordering::Release };
         // Ordering: Release pairs with the Acquire in `is_complete` and `look`.
-        if self.word.compare_exchange(RUNNING, end, order, Ordering::Relaxed).is_err() {
+        if self.word.compare_exchange(RUNNING, end, Ordering::Release, Ordering::Relaxed).is_err() {
             self.queue.notify_all_with(|| {
                 // Ordering: as above; those in the queue get it through the queue's lock.
-                self.word.swap(end, order);
+                self.word.swap(end, Ordering::Release);
             });
         }
     }

@@ -19,7 +19,6 @@ use crate::hook::Awaited;
 use crate::sys::ShortLock;
 use crate::waiting::{block, block_pinned_timeout};
 use crate::wakers::{let_go, wake};
-use sateen_base::canary;
 use sateen_base::prim::searched::AtomicU32;
 use sateen_base::prim::time::Duration;
 use sateen_base::prim::{Arc, Ordering, UnsafeCell};
@@ -117,10 +116,8 @@ impl<T> Inner<T> {
 
     /// The sender's last word. False if the receiver was gone before.
     fn finish(&self, how: u32) -> bool {
-        let order =
-            if canary!("oneshot_send_relaxed") { Ordering::Relaxed } else { Ordering::Release };
         // Ordering: Release pairs with the Acquire in `Receiver::take` and in `Receiver::drop`.
-        let before = self.word.fetch_or(how, order);
+        let before = self.word.fetch_or(how, Ordering::Release);
         if before & CLOSED != 0 {
             return false;
         }
@@ -301,11 +298,10 @@ impl<T> Future for Receiver<T> {
         if word & (SENT | DROPPED) == 0 {
             // Dropping the old waker may run anything, so the word is looked at afterwards.
             let_go(inner.swap_waker(Some(cx.waker().clone())));
-            let waiting = if canary!("oneshot_waiting_bit_missing") { 0 } else { WAITING };
             // Either this sees that it was sent, or the sender sees `WAITING` and then takes the
             // waker.
             // Ordering: Acquire as above.
-            word = inner.word.fetch_or(waiting, Ordering::Acquire);
+            word = inner.word.fetch_or(WAITING, Ordering::Acquire);
             if word & (SENT | DROPPED) != 0 {
                 // The sender may have left it there; its drop must not cost the value.
                 let_go(inner.swap_waker(None));

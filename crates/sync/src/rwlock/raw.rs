@@ -22,7 +22,6 @@ use crate::mutex::RawMutex;
 use crate::spin_phase::SpinPhase;
 use crate::wait_queue::WaitQueue;
 use crate::waiting::{awaited, block, block_timeout};
-use sateen_base::canary;
 use sateen_base::prim::Ordering;
 use sateen_base::prim::searched::AtomicUsize;
 use sateen_base::prim::time::{Duration, Instant};
@@ -37,12 +36,6 @@ const BARRED: usize = 16;
 const READER: usize = 32;
 /// Half of the readers that could be counted: no more get in.
 const FULL: usize = 1 << (usize::BITS - 1);
-
-/// The ordering of the accesses that give the lock back.
-#[inline(always)]
-fn give_back() -> Ordering {
-    if canary!("rwlock_unlock_relaxed") { Ordering::Relaxed } else { Ordering::Release }
-}
 
 /// What a caller wants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -191,7 +184,6 @@ impl RawRwLock {
                 Kind::Upgrade => UPGRADING,
                 _ => HEAD | if bar { BARRED } else { 0 },
             };
-            let mark = if canary!("rwlock_head_bit_missing") { mark & !HEAD } else { mark };
             // Relaxed: the word's own order of changes decides whether an unlock sees the mark, and
             // the queue's lock publishes the node.
             let new = word | mark;
@@ -209,9 +201,7 @@ impl RawRwLock {
             self.changed(self.word.fetch_and(!UPGRADING, Ordering::Relaxed));
         } else {
             self.word.fetch_and(!(HEAD | BARRED), Ordering::Relaxed);
-            if !canary!("rwlock_gate_kept") {
-                self.gate.release_quietly();
-            }
+            self.gate.release_quietly();
         }
     }
 
@@ -220,7 +210,7 @@ impl RawRwLock {
     pub(super) fn give_back(&self, held: usize, add: usize) {
         // Ordering: Release pairs with the Acquire in `try_take`; reads of readers too, for a
         // writer.
-        let word = self.word.fetch_add(add.wrapping_sub(held), give_back());
+        let word = self.word.fetch_add(add.wrapping_sub(held), Ordering::Release);
         // While other readers hold it no waiter can get in.
         if word & (HEAD | UPGRADING) != 0 && (held != READER || word < 2 * READER) {
             self.changed(word);

@@ -3,7 +3,6 @@
 use super::word::{CLOSED, WAITERS, WAKING};
 use super::{AcquireError, Semaphore, SemaphoreGuard};
 use crate::wait_queue::{CancelOutcome, Permit, Position, Waiter};
-use sateen_base::canary;
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
@@ -71,9 +70,7 @@ impl Drop for Acquire<'_> {
         // drop.
         let waiter = unsafe { Pin::new_unchecked(&mut self.waiter) };
         match waiter.cancel() {
-            CancelOutcome::Notified(Permit::One) if !canary!("semaphore_turn_dropped") => {
-                self.semaphore.leave(true)
-            }
+            CancelOutcome::Notified(Permit::One) => self.semaphore.leave(true),
             CancelOutcome::Withdrawn => self.semaphore.leave(false),
             _ if self.on_the_way => self.semaphore.leave(true),
             _ => {}
@@ -137,8 +134,7 @@ impl Semaphore {
             let front = on_the_way || !barred;
             let new = word.without(if on_the_way { WAKING } else { 0 });
             let new = if front { new.with_need(n as u64) } else { new };
-            let new =
-                if canary!("semaphore_waiters_bit_missing") { new } else { new.with(WAITERS) };
+            let new = new.with(WAITERS);
             match self.exchange(word, new) {
                 Ok(()) => return false,
                 Err(seen) => word = seen,

@@ -8,7 +8,6 @@ pub use acquire::Acquire;
 
 use crate::wait_queue::WaitQueue;
 use crate::waiting::{awaited, block, block_timeout};
-use sateen_base::canary;
 use sateen_base::prim::Ordering;
 use sateen_base::prim::searched::AtomicU64;
 use sateen_base::prim::time::Duration;
@@ -246,15 +245,10 @@ impl Semaphore {
     /// Changes the word; the word that was seen instead, if it was another one.
     #[inline]
     fn exchange(&self, old: Word, new: Word) -> Result<(), Word> {
-        let order = if canary!("semaphore_exchange_relaxed") {
-            Ordering::Relaxed
-        } else {
-            Ordering::AcqRel
-        };
         // Ordering: a taker acquires what was released by those that put its permits back, so every
         // exchange does both; Acquire on failure as in `load`.
         self.word
-            .compare_exchange_weak(old.0, new.0, order, Ordering::Acquire)
+            .compare_exchange_weak(old.0, new.0, Ordering::AcqRel, Ordering::Acquire)
             .map(|_| ())
             .map_err(Word)
     }

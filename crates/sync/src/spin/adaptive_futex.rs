@@ -20,7 +20,6 @@ use super::experience::Experience;
 use super::raw_mutex;
 use super::wait::Waiter;
 use crate::sys::FutexWord;
-use sateen_base::canary;
 use sateen_base::prim::Ordering;
 use sateen_base::prim::searched::AtomicU32;
 use std::marker::PhantomData;
@@ -33,24 +32,6 @@ const SLEEPER: u32 = 8;
 /// How often a woken waiter that finds the lock held goes back to sleep before it asks for a
 /// hand-over.
 const BARGE_LIMIT: u32 = if cfg!(loom) { 1 } else { 16 };
-
-/// The ordering of the subtraction that unlocks; a canary weakens it.
-#[inline(always)]
-fn give() -> Ordering {
-    if canary!("adaptive_futex_give_relaxed") { Ordering::Relaxed } else { Ordering::Release }
-}
-
-/// The ordering of the exchange by which a woken waiter goes back to sleep.
-#[inline(always)]
-fn resign() -> Ordering {
-    if canary!("adaptive_futex_resign_relaxed") { Ordering::Relaxed } else { Ordering::Release }
-}
-
-/// The ordering of the store that chooses a sleeper, or hands the lock over.
-#[inline(always)]
-fn hand_over() -> Ordering {
-    if canary!("adaptive_futex_hand_over_relaxed") { Ordering::Relaxed } else { Ordering::Release }
-}
 
 /// Test and test-and-set that learns from earlier waits how long to spin, and sleeps otherwise.
 ///
@@ -184,8 +165,7 @@ impl<C: SpinConfig> TtasAdaptiveFutex<C> {
                 return;
             }
             // Without `WOKEN` an unlock is handing it over just now.
-            let still = if canary!("adaptive_futex_due_again") { 0 } else { WOKEN };
-            if word & (LOCKED | still | DUE) == LOCKED | still {
+            if word & (LOCKED | WOKEN | DUE) == LOCKED | WOKEN {
                 // Relaxed: the word's own order of changes decides whether the holder sees it.
                 let _ = self.word.compare_exchange(
                     word,
@@ -203,15 +183,9 @@ impl<C: SpinConfig> TtasAdaptiveFutex<C> {
     /// unlock looks for one.
     fn resign(&self, word: u32) -> bool {
         let new = word - WOKEN + SLEEPER;
-        if canary!("adaptive_futex_woken_stays") {
-            return self
-                .word
-                .compare_exchange(word, word, Ordering::Relaxed, Ordering::Relaxed)
-                .is_ok();
-        }
         // Ordering: Release pairs with the Acquire in `give_slow`: the next 1 in `chosen` comes
         // after this waiter's was taken away.
-        self.word.compare_exchange(word, new, resign(), Ordering::Relaxed).is_ok()
+        self.word.compare_exchange(word, new, Ordering::Release, Ordering::Relaxed).is_ok()
     }
 
     /// The woken waiter takes the lock, which looked free.
@@ -229,7 +203,7 @@ impl<C: SpinConfig> TtasAdaptiveFutex<C> {
     #[inline(always)]
     fn give(&self) {
         // Ordering: Release publishes the critical section to the thread that takes the lock next.
-        let word = self.word.fetch_sub(LOCKED, give());
+        let word = self.word.fetch_sub(LOCKED, Ordering::Release);
         if word != LOCKED {
             self.give_slow(word);
         }
@@ -240,7 +214,7 @@ impl<C: SpinConfig> TtasAdaptiveFutex<C> {
     fn give_slow(&self, mut word: u32) {
         word -= LOCKED;
         while word & LOCKED == 0 {
-            let due = word & DUE != 0 && !canary!("adaptive_futex_due_ignored");
+            let due = word & DUE != 0;
             let (new, futex) = if due {
                 ((word | LOCKED) & !(WOKEN | DUE), &self.handed)
             } else if word & WOKEN == 0 && word >= SLEEPER {
@@ -248,16 +222,13 @@ impl<C: SpinConfig> TtasAdaptiveFutex<C> {
             } else {
                 return;
             };
-            if canary!("adaptive_futex_none_chosen") && !due {
-                return;
-            }
             // Ordering: Acquire, for the woken waiter's sake: if another thread had the lock since,
             // what it did there is handed over too.
             match self.word.compare_exchange(word, new, Ordering::Acquire, Ordering::Relaxed) {
                 Ok(_) => {
                     // Ordering: Release publishes the critical section to the woken waiter, in
                     // `take_away`.
-                    futex.word().store(1, hand_over());
+                    futex.word().store(1, Ordering::Release);
                     futex.wake();
                     return;
                 }

@@ -10,19 +10,12 @@ use super::config::{SpinConfig, Standard};
 use super::raw_mutex;
 use super::wait::Waiter;
 use crate::sys::FutexWord;
-use sateen_base::canary;
 use sateen_base::prim::Ordering;
 use std::marker::PhantomData;
 
 const FREE: u32 = 0;
 const HELD: u32 = 1;
 const SLEPT_ON: u32 = 2;
-
-/// The ordering of the exchange that unlocks; a canary weakens it.
-#[inline(always)]
-fn give() -> Ordering {
-    if canary!("futex_give_relaxed") { Ordering::Relaxed } else { Ordering::Release }
-}
 
 /// Test and test-and-set that sleeps when spinning has not helped.
 ///
@@ -96,16 +89,14 @@ impl<C: SpinConfig> TtasFutex<C> {
     #[inline(always)]
     fn give(&self) {
         // Ordering: Release publishes the critical section to the next `take`, `swap` in `sleep`.
-        if self.word.word().swap(FREE, give()) == SLEPT_ON {
+        if self.word.word().swap(FREE, Ordering::Release) == SLEPT_ON {
             self.wake_slow();
         }
     }
 
     #[cold]
     fn wake_slow(&self) {
-        if !canary!("futex_wake_missing") {
-            self.word.wake();
-        }
+        self.word.wake();
     }
 
     fn get(&self) -> u32 {

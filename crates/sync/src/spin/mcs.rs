@@ -19,17 +19,10 @@
 use super::config::{SpinConfig, Standard};
 use super::raw_mutex;
 use super::wait::{Waiter, yield_now};
-use sateen_base::canary;
 use sateen_base::prim::Ordering;
 use sateen_base::prim::searched::{AtomicBool, AtomicPtr};
 use std::marker::PhantomData;
 use std::ptr;
-
-/// The ordering of the store that ends another's wait; a canary weakens it.
-#[inline(always)]
-fn hand_over() -> Ordering {
-    if canary!("mcs_hand_over_relaxed") { Ordering::Relaxed } else { Ordering::Release }
-}
 
 struct Node {
     turn: AtomicBool,
@@ -127,9 +120,6 @@ impl<C: SpinConfig> Mcs<C> {
             // `next` later.
             let left =
                 self.tail.compare_exchange(me, holder(), Ordering::Release, Ordering::Relaxed);
-            if canary!("mcs_leaves_unlinked") {
-                return;
-            }
             if left.is_ok() {
                 return;
             }
@@ -168,7 +158,7 @@ impl<C: SpinConfig> Mcs<C> {
         // SAFETY: the node's owner waits for `turn`; it is not touched after that.
         let turn = unsafe { &(*next).turn };
         // Ordering: Release publishes the critical section, and `next`, to the new holder.
-        turn.store(true, hand_over());
+        turn.store(true, Ordering::Release);
     }
 
     /// The next node, which is linked or about to be.

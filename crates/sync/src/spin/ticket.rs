@@ -11,16 +11,9 @@
 use super::config::{SpinConfig, Standard};
 use super::raw_mutex;
 use super::wait::{Waiter, yield_now};
-use sateen_base::canary;
 use sateen_base::prim::Ordering;
 use sateen_base::prim::searched::AtomicU64;
 use std::marker::PhantomData;
-
-/// The ordering of the store that calls the next ticket; a canary weakens it.
-#[inline(always)]
-fn call() -> Ordering {
-    if canary!("ticket_call_relaxed") { Ordering::Relaxed } else { Ordering::Release }
-}
 
 /// The ticket lock: first come, first served.
 ///
@@ -104,7 +97,7 @@ impl<C: SpinConfig> Ticket<C> {
         // Only the holder writes `serving`.
         let called = self.serving.load(Ordering::Relaxed) + 1;
         // Ordering: Release publishes the critical section to `is_called` and `try_take`.
-        self.serving.store(called, call());
+        self.serving.store(called, Ordering::Release);
     }
 
     fn is_held(&self) -> bool {

@@ -8,16 +8,9 @@
 use super::config::{SpinConfig, Standard};
 use super::raw_mutex;
 use super::wait::{Waiter, yield_now};
-use sateen_base::canary;
 use sateen_base::prim::Ordering;
 use sateen_base::prim::searched::AtomicU8;
 use std::marker::PhantomData;
-
-/// The ordering of the store that unlocks; a canary weakens it.
-#[inline(always)]
-fn give() -> Ordering {
-    if canary!("ttas_give_relaxed") { Ordering::Relaxed } else { Ordering::Release }
-}
 
 /// The word of the kinds that do not sleep.
 pub(super) struct Word(AtomicU8);
@@ -32,10 +25,6 @@ impl Word {
     /// Takes it if it is free.
     #[inline(always)]
     pub(super) fn take(&self) -> bool {
-        if canary!("ttas_test_only") && !self.is_held() {
-            self.0.store(1, Ordering::Relaxed);
-            return true;
-        }
         // Ordering: Acquire pairs with the Release in `give`.
         self.0.compare_exchange(0, 1, Ordering::Acquire, Ordering::Relaxed).is_ok()
     }
@@ -50,7 +39,7 @@ impl Word {
     #[inline(always)]
     pub(super) fn give(&self) {
         // Ordering: Release publishes the critical section to the next `take`.
-        self.0.store(0, give());
+        self.0.store(0, Ordering::Release);
     }
 }
 

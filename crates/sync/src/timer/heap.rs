@@ -3,7 +3,6 @@
 //! Access: the heap, and a timer's `inner` while the timer is `ARMED`, belong to the holder of the
 //! queue's lock. A timer that is not `ARMED` belongs to its owner alone.
 
-use sateen_base::canary;
 use sateen_base::prim::{AtomicU32, Ordering, UnsafeCell};
 use std::ptr::NonNull;
 use std::task::Waker;
@@ -16,12 +15,6 @@ use std::task::Waker;
 pub(super) const IDLE: u32 = 0;
 pub(super) const ARMED: u32 = 1;
 pub(super) const FIRED: u32 = 2;
-
-/// The ordering of the store by which a timer goes back to its owner.
-#[inline(always)]
-fn give_back() -> Ordering {
-    if canary!("timer_fired_relaxed") { Ordering::Relaxed } else { Ordering::Release }
-}
 
 /// The part of a timer that its queue knows, in place while it is armed.
 #[derive(Debug)]
@@ -56,13 +49,10 @@ impl Node {
     /// # Safety
     /// The lock is held, and the node is `ARMED` but no longer in the heap.
     unsafe fn give_back(&self, state: u32) -> Option<Waker> {
-        if canary!("timer_fired_too_early") {
-            self.state.store(state, Ordering::Release);
-        }
         // SAFETY: the caller holds the lock.
         let waker = self.inner.with_mut(|inner| unsafe { (*inner).waker.take() });
         // Ordering: Release pairs with the Acquire in `state`. The last access.
-        self.state.store(state, give_back());
+        self.state.store(state, Ordering::Release);
         waker
     }
 }

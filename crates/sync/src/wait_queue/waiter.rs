@@ -5,7 +5,6 @@ use super::list::{List, Node, NodeCell, Permit, Position, State};
 use crate::wakers::let_go;
 use lock_api::RawMutex;
 use sateen_base::RawSpinLock;
-use sateen_base::canary;
 use sateen_base::prim::time::Instant;
 use std::cell::Cell;
 use std::fmt;
@@ -117,15 +116,10 @@ impl<'q, L: RawMutex> Waiter<'q, L> {
             !ready
         };
         // (If `ready` unwinds, the waker stays in the idle node until the next wait, or the end.)
-        let queued = if canary!("wait_queue_ready_before_lock") {
-            let ready = ready(true);
-            this.queue.locked_foreign(|list| join(list, ready))
-        } else {
-            this.queue.locked_foreign(|list| {
-                let ready = ready(!list.is_empty());
-                join(list, ready)
-            })
-        };
+        let queued = this.queue.locked_foreign(|list| {
+            let ready = ready(!list.is_empty());
+            join(list, ready)
+        });
         this.involved.set(queued);
         if !queued {
             // SAFETY: it was not linked, so the node is still ours alone.
@@ -293,7 +287,7 @@ impl<L: RawMutex> Waiter<'_, L> {
     #[cold]
     fn drop_slow(&self) {
         let result = self.withdraw();
-        if result == CancelOutcome::Notified(Permit::One) && !canary!("wait_queue_permit_dropped") {
+        if result == CancelOutcome::Notified(Permit::One) {
             self.queue.notify_one();
         }
     }

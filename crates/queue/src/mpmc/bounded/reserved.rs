@@ -18,7 +18,6 @@ use crate::PushError;
 use crate::mpmc::position::{LAST_TURN, Position};
 use crate::prim::Ordering;
 use sateen_base::Backoff;
-use sateen_base::canary;
 
 /// Half of all turns.
 const HALF: u8 = LAST_TURN / 2 + 1;
@@ -73,7 +72,7 @@ impl<T> Bounded<T> {
             return Err(item);
         }
         let looked_past = self.shape.between(position, *looked_to) <= self.capacity();
-        if looked_past && !canary!("bounded-looked-past") {
+        if looked_past {
             // The next look begins here.
             *looked_to = position;
         }
@@ -94,15 +93,12 @@ impl<T> Bounded<T> {
 
     /// Whether the slot at `position` is still its owner's, which asks under the lock.
     fn holds(&self, position: Position) -> bool {
-        let head = || Position::new(self.head.position.load(Ordering::SeqCst));
-        let early = canary!("bounded-passed-between").then(head);
         let reserved = Self::turn(self.slot(position)) == self.shape.free(position) ^ HALF;
         // Read after the Acquire of the turn. The turn of a free slot laps later looks like this
         // one, but then this load sees that the head has passed. Read before it, an aborted slot
         // could be passed, and the ring go round, between the two.
-        let head = early.unwrap_or_else(head);
-        canary!("bounded-passed-unseen")
-            || (reserved && self.shape.between(head, position) < self.capacity())
+        let head = Position::new(self.head.position.load(Ordering::SeqCst));
+        reserved && self.shape.between(head, position) < self.capacity()
     }
 
     /// Whether an item lies behind the slot at `head`, which is reserved, or no room is left.
@@ -123,8 +119,7 @@ impl<T> Bounded<T> {
         };
         let item = (known.unwrap_or(0).max(1)..claimed).find(is_item);
         *looked_to = self.shape.advanced(head, item.unwrap_or(claimed));
-        let hides = item.is_some() && !canary!("bounded-reserved-kept");
-        hides || claimed == self.capacity()
+        item.is_some() || claimed == self.capacity()
     }
 
     fn mark_aborted(&self, position: Position) {

@@ -8,7 +8,6 @@ use crate::prim::{AtomicPtr, AtomicU64, Ordering, const_except_loom};
 use crate::spin_limit::SpinLimit;
 use crate::trace::Traced;
 use sateen_base::CachePadded;
-use sateen_base::canary;
 use std::ptr;
 
 impl<T> Unbounded<T> {
@@ -55,12 +54,7 @@ impl<T> Unbounded<T> {
         // Relaxed: no thread uses the segment before an end's cursor shows it.
         let order = Ordering::Relaxed;
         let word = &self.tail.segment;
-        let ours = if canary!("queue-begun") {
-            word.store(segment.as_ptr(), order);
-            true
-        } else {
-            word.compare_exchange(ptr::null_mut(), segment.as_ptr(), order, order).is_ok()
-        };
+        let ours = word.compare_exchange(ptr::null_mut(), segment.as_ptr(), order, order).is_ok();
         if ours {
             // The tail first: the head never passes it.
             let start = Cursor::at(lap::<T>());
