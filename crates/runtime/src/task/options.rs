@@ -13,6 +13,7 @@ use crate::shared::Shared;
 use crate::stack::MAX_STACK;
 use crate::task;
 use crate::worker::{Owner, Push};
+use sateen_base::abort_with;
 use sateen_base::prim::AtomicU64;
 use sateen_base::tsc;
 use sateen_base::unwind::discard;
@@ -340,14 +341,15 @@ where
 {
     let (mut f, mut made) = (Some(f), None);
     let placed = place(&mut |shared, birth| {
-        let f = f.take().expect("a task is made once");
+        let Some(f) = f.take() else { abort_with("a task was made twice, or not at all") };
         let (header, handle) = task::new(f, shared, birth);
         made = Some(handle);
         header
     });
-    match placed {
-        Ok(()) => Ok(made.expect("a task that is placed was made")),
-        Err(error) => Err((f.expect("a task that is refused was not made"), error)),
+    match (placed, made, f) {
+        (Ok(()), Some(handle), _) => Ok(handle),
+        (Err(error), _, Some(f)) => Err((f, error)),
+        _ => abort_with("a task was made twice, or not at all"),
     }
 }
 
