@@ -10,10 +10,9 @@ use std::fmt;
 ///
 /// ```
 /// use sateen_base::PanicPayload;
-/// let caught = std::panic::catch_unwind(|| panic!("too hot: {}", 40)).unwrap_err();
-/// let payload = PanicPayload::from(caught);
-/// assert_eq!(payload.message(), Some("too hot: 40"));
-/// assert_eq!(payload.downcast_ref(), Some(&"too hot: 40".to_owned()));
+/// let caught = |f: fn()| PanicPayload::from(std::panic::catch_unwind(f).unwrap_err());
+/// assert_eq!(caught(|| panic!("too hot")).message(), Some("too hot"));
+/// assert_eq!(caught(|| std::panic::panic_any(40)).downcast_ref(), Some(&40));
 /// ```
 pub struct PanicPayload(Box<dyn Any + Send>);
 
