@@ -2,9 +2,9 @@
 
 mod common;
 
-use sateen_testkit::give_way;
 use common::{panic_of, pool};
 use rayon_core::*;
+use sateen_testkit::give_way;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier, Mutex};
 
