@@ -2,8 +2,9 @@
 
 mod common;
 
-use common::{panic_of, pool};
+use common::pool;
 use rayon_core::*;
+use sateen_testkit::panic_of;
 use std::cell::Cell;
 use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -2,9 +2,9 @@
 
 mod common;
 
-use common::{panic_of, pool};
+use common::pool;
 use rayon_core::*;
-use sateen_testkit::give_way;
+use sateen_testkit::{give_way, panic_of};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier, Mutex};
 

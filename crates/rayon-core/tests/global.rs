@@ -60,7 +60,7 @@ fn a_build_that_fails_is_the_last() {
     let error = ThreadPoolBuilder::new().spawn_handler(failing).build_global().unwrap_err();
     assert_eq!(error.to_string(), "none");
     assert!(ThreadPoolBuilder::new().build_global().is_err());
-    let text = common::panic_of(current_num_threads);
+    let text = sateen_testkit::panic_of(current_num_threads);
     assert!(text.contains("has not been initialized"), "{text}");
 }
 

@@ -2,8 +2,9 @@
 
 mod common;
 
-use common::{THREADS, is_child, panic_of, pool, run_child, stderr, text};
+use common::{THREADS, is_child, pool, run_child, stderr};
 use rayon_core::*;
+use sateen_testkit::{message as text, panic_of};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::channel;
 

@@ -2,7 +2,6 @@
 #![allow(dead_code)]
 
 use rayon_core::{ThreadPool, ThreadPoolBuilder};
-pub(crate) use sateen_testkit::{message as text, panic_of};
 use std::process::{Command, Output};
 
 /// The numbers of threads with which each behaviour is tested.
