@@ -7,6 +7,8 @@ mod scope;
 
 pub use scope::{Scope, scope};
 
+use crate::unwind::Held;
+
 /// Runs both closures and returns both results, on the calling thread.
 ///
 /// ```
@@ -24,7 +26,10 @@ where
     RA: Send,
     RB: Send,
 {
-    (a(), b())
+    // A panic of `b` meets no other from the destructor of the result.
+    let a = Held::new(a());
+    let b = b();
+    (a.release(), b)
 }
 
 /// Runs all closures in order, and returns their results, on the calling thread.
@@ -42,7 +47,8 @@ where
     F: FnOnce() -> R + Send,
     R: Send,
 {
-    fs.map(|f| f())
+    // As in `join`, and closures that do not run have destructors, too.
+    fs.map(Held::new).map(|f| Held::new(f.release()())).map(Held::release)
 }
 
 /// How many workers a loop has: 1, the calling thread.

@@ -1,13 +1,15 @@
 //! Scopes whose spawns run where they are made.
 
 use sateen_base::SpinLock;
-use sateen_base::unwind::FirstPanic;
+use sateen_base::unwind::discard;
+use std::any::Any;
 use std::marker::PhantomData;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 /// Spawns work that borrows from the frames around it; see [`scope`].
 #[derive(Debug)]
 pub struct Scope<'scope> {
-    panic: SpinLock<FirstPanic>,
+    panic: SpinLock<Option<Box<dyn Any + Send>>>,
     /// Invariant in the lifetime, so that a spawn cannot be given a shorter one.
     marker: PhantomData<fn(&'scope ()) -> &'scope ()>,
 }
@@ -20,11 +22,12 @@ impl<'scope> Scope<'scope> {
     where
         F: FnOnce(&Scope<'scope>) + Send + 'scope,
     {
-        let mut panics = FirstPanic::new();
-        panics.catch(|| f(self));
-        if let Some(panic) = panics.take() {
-            self.panic.lock().keep(panic);
-        }
+        let Err(panic) = catch_unwind(AssertUnwindSafe(|| f(self))) else { return };
+        let mut first = self.panic.lock();
+        let late = if first.is_none() { first.replace(panic) } else { Some(panic) };
+        drop(first);
+        // Its destructor is user code, so it runs without the lock.
+        discard(late);
     }
 }
 
@@ -47,8 +50,17 @@ where
     OP: FnOnce(&Scope<'scope>) -> R + Send,
     R: Send,
 {
-    let scope = Scope { panic: SpinLock::new(FirstPanic::new()), marker: PhantomData };
-    let result = f(&scope);
-    scope.panic.into_inner().resume();
-    result
+    let scope = Scope { panic: SpinLock::new(None), marker: PhantomData };
+    let result = catch_unwind(AssertUnwindSafe(|| f(&scope)));
+    match (result, scope.panic.into_inner()) {
+        (Ok(value), None) => value,
+        (Err(panic), noted) => {
+            discard(noted);
+            resume_unwind(panic)
+        }
+        (Ok(value), Some(panic)) => {
+            discard(value);
+            resume_unwind(panic)
+        }
+    }
 }
