@@ -435,14 +435,20 @@ fn the_right_panic_goes_on() {
 #[test]
 fn a_loop_is_cancelled_while_it_waits_for_a_thief() {
     runtimes(&[2, 8], |rt, _| {
+        let mut cancelled = 0;
         for round in 0..200 {
             watched("a loop that is cancelled", || {
                 let mut plan = Plan::new(2 + round % 3, Vec::new());
                 (plan.meets, plan.waits_for_end) = (true, true);
-                let result = run(rt, plan);
-                assert!(matches!(result, Err(JoinError::Cancelled)), "{result:?}");
+                match run(rt, plan) {
+                    Err(JoinError::Cancelled) => cancelled += 1,
+                    // The thief ended before the owner came to wait for it.
+                    Ok(()) => {}
+                    Err(error) => panic!("{error:?}"),
+                }
             });
         }
+        assert!(cancelled > 0, "no loop waited");
     });
 }
 
