@@ -147,7 +147,8 @@ impl<T, L: Layout> Snapshot<T, L> {
             Words {
                 state: slot.state.load(Ordering::Relaxed),
                 dependents: memory.dependents(index).load(Ordering::Relaxed),
-                tag: memory.tag(index).load(Ordering::Relaxed),
+                // A milestone's is a pointer, which loading the plans writes.
+                tag: shed.tag_at(index).unwrap_or(0),
                 channel: slot.channel.load(Ordering::Relaxed),
                 flags: slot.flags.load(Ordering::Relaxed),
                 link: memory.link(index).get(),

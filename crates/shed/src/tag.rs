@@ -123,7 +123,7 @@ impl<T, L: Layout> Shed<T, L> {
 
     /// The tag of the task that was seen at `index`, if it is still there. Otherwise it may be that
     /// of a later task, whose state a thread that looks again then sees.
-    fn tag_at(&self, index: u32) -> Option<u64> {
+    pub(crate) fn tag_at(&self, index: u32) -> Option<u64> {
         // Ordering: Acquire, with the Release of `set_one`: the tag is there before the flag; and
         // with that of `set_flags`.
         let tagged = self.memory.slot(index).flags.load(Ordering::Acquire) & flag::TAGGED != 0;
