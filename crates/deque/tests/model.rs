@@ -14,7 +14,7 @@ fn beside_a_twin<T: Item, S: Stage>(lifo: bool, start: (u32, u32), split: bool, 
     let mut a = Pair::<T, S>::new(lifo, start, split);
     let mut b = Pair::<T, Cached>::new(seed.is_multiple_of(2), start, false);
     let mut next = 0;
-    let rounds = if cfg!(miri) { 40 } else { 6_000 };
+    let rounds = if cfg!(miri) { 15 } else { 6_000 };
     for round in 0..rounds {
         // Long phases that fill the deque, so that buffers grow and shrink, and short phases.
         let weight = [9, 2, 5, 1][round / (rounds / 9) % 4];
@@ -102,15 +102,17 @@ impl Drop for Noted {
 
 #[test]
 fn dropping_drops_what_is_left_once() {
+    const FEW: usize = if cfg!(miri) { 10 } else { 100 };
+    const ALL: usize = 7 * FEW;
     for start in STARTS {
         for lifo in [true, false] {
             let drops = Arc::new(AtomicUsize::new(0));
             let w = Worker::<Noted, Cached>::for_tests(lifo, start.0, start.1, true);
-            (0..700).for_each(|_| w.push(Noted(drops.clone(), false)));
-            (0..100).for_each(|_| drop((w.pop(), w.stealer().steal())));
-            assert_eq!(drops.load(Ordering::Relaxed), 200);
+            (0..ALL).for_each(|_| w.push(Noted(drops.clone(), false)));
+            (0..FEW).for_each(|_| drop((w.pop(), w.stealer().steal())));
+            assert_eq!(drops.load(Ordering::Relaxed), 2 * FEW);
             drop(w);
-            assert_eq!(drops.load(Ordering::Relaxed), 700);
+            assert_eq!(drops.load(Ordering::Relaxed), ALL);
         }
     }
 }

@@ -5,12 +5,16 @@ mod common;
 
 use common::{Held, Owned, take_all};
 use sateen_pool::{BlockPool, Count, Magazine};
+use sateen_testkit::sized;
 use std::cell::RefCell;
 use std::ptr::NonNull;
 use std::sync::{Arc, Barrier, mpsc};
 use std::thread;
 
 type Pool = BlockPool<Magazine>;
+
+/// Blocks of a small pool.
+const FEW: usize = if cfg!(miri) { 8 } else { 100 };
 
 fn pool(capacity: usize) -> Arc<Pool> {
     Arc::new(Pool::new(capacity, 16, 8).expect("memory"))
@@ -28,7 +32,7 @@ fn warm(pool: &Pool, count: usize) {
 
 #[test]
 fn what_idle_threads_keep_can_be_had() {
-    for capacity in [1, 3, 100, if cfg!(miri) { 200 } else { 5000 }] {
+    for capacity in [1, 3, FEW, if cfg!(miri) { 70 } else { 5000 }] {
         let pool = pool(capacity);
         let (at_work, done) = (Barrier::new(4), Barrier::new(4));
         thread::scope(|s| {
@@ -50,11 +54,11 @@ fn what_idle_threads_keep_can_be_had() {
 
 #[test]
 fn what_ended_threads_kept_can_be_had() {
-    let pool = pool(1000);
-    for _ in 0..if cfg!(miri) { 1 } else { 20 } {
+    let pool = pool(10 * FEW);
+    for _ in 0..sized(20) {
         thread::scope(|s| {
             for _ in 0..4 {
-                s.spawn(|| warm(&pool, 200));
+                s.spawn(|| warm(&pool, 2 * FEW));
             }
         });
         assert_eq!(pool.in_use(), 0);
@@ -77,7 +81,7 @@ fn blocks_come_back_while_a_thread_ends() {
         }
     }
     thread_local!(static KEPT: RefCell<Option<Keeps>> = const { RefCell::new(None) });
-    let pool = pool(300);
+    let pool = pool(if cfg!(miri) { 90 } else { 300 });
     let ended = |number_first: bool| {
         let pool = Arc::clone(&pool);
         thread::spawn(move || {
@@ -108,7 +112,7 @@ fn a_pool_may_go_before_the_threads_that_used_it() {
             told.send(()).expect("the test waits");
         }
     });
-    for _ in 0..50 {
+    for _ in 0..if cfg!(miri) { 3 } else { 50 } {
         send.send(pool(64)).expect("it lives");
         wait.recv().expect("it lives");
     }
@@ -119,7 +123,7 @@ fn a_pool_may_go_before_the_threads_that_used_it() {
 /// Eight threads share just enough blocks. No thread may get `None`.
 #[test]
 fn none_is_said_only_when_there_is_none() {
-    for each in [1, 5, 40] {
+    for each in [1, 5, if cfg!(miri) { 9 } else { 40 }] {
         let owned = Owned::<Magazine>::new(8 * each);
         thread::scope(|s| {
             for thread in 1..=8 {
@@ -127,7 +131,7 @@ fn none_is_said_only_when_there_is_none() {
                 s.spawn(move || {
                     let mut random = sateen_base::XorShift::new(u64::from(thread));
                     let mut held: Vec<Held<'_, Magazine>> = Vec::new();
-                    for _ in 0..if cfg!(miri) { 200 } else { 20_000 } / each {
+                    for _ in 0..sized(20_000) / each {
                         let wanted = random.below(each + 1);
                         held.truncate(wanted);
                         while held.len() < wanted {
@@ -145,12 +149,12 @@ fn none_is_said_only_when_there_is_none() {
 /// Some threads take blocks and others give them. The blocks go round.
 #[test]
 fn handed_over_blocks_come_home() {
-    let owned = Owned::<Magazine>::new(1500);
-    let (send, receive) = mpsc::sync_channel::<Held<'_, Magazine>>(1000);
+    let owned = Owned::<Magazine>::new(15 * FEW);
+    let (send, receive) = mpsc::sync_channel::<Held<'_, Magazine>>(10 * FEW);
     thread::scope(|s| {
         s.spawn(|| receive.into_iter().for_each(drop));
-        for _ in 0..if cfg!(miri) { 2_000 } else { 50_000 } {
-            send.send(owned.take(1).expect("at most 1002 are in use")).expect("it receives");
+        for _ in 0..sized(50_000) {
+            send.send(owned.take(1).expect("the channel holds fewer")).expect("it receives");
         }
         drop(send);
     });

@@ -11,7 +11,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 fn a_key_names_one_entry_for_ever() {
     let mut pool = Pool::<u32>::new(1).expect("memory");
     let mut stale = Vec::new();
-    for n in 0..100 {
+    for n in 0..if cfg!(miri) { 12 } else { 100 } {
         let key = pool.insert(n).expect("room");
         assert!(!stale.contains(&key) && pool.contains(key));
         assert_eq!(pool.get_mut(key), Some(&mut { n }));
@@ -28,10 +28,11 @@ fn a_key_names_one_entry_for_ever() {
 
 #[test]
 fn made_up_keys_and_other_pools_keys_find_nothing() {
-    let pools = [(); 20].map(|()| Pool::<u32>::new(8).expect("memory"));
+    let pools =
+        [(); if cfg!(miri) { 4 } else { 20 }].map(|()| Pool::<u32>::new(8).expect("memory"));
     let mut keys = Vec::new();
     for (n, pool) in pools.iter().enumerate() {
-        for _ in 0..50 {
+        for _ in 0..if cfg!(miri) { 10 } else { 50 } {
             let key = pool.insert(0).expect("room");
             assert!(pool.remove(key));
         }
@@ -43,7 +44,7 @@ fn made_up_keys_and_other_pools_keys_find_nothing() {
     }
     let mut random = XorShift::new(5);
     for bits in std::iter::repeat_with(|| random.next_u64())
-        .take(if cfg!(miri) { 100 } else { 10_000 })
+        .take(if cfg!(miri) { 30 } else { 10_000 })
         .chain([0, 1, 2, 9, u64::MAX])
     {
         for key in [bits, bits | 1, bits & !0xFFFF_FFF0].into_iter().filter_map(Key::from_bits) {
@@ -125,12 +126,12 @@ fn model<S: Strategy>(seed: u64, growth: Option<(Growth, usize)>) {
     let (mut pool, most) = (builder.build().expect("memory"), growth.map_or(12, |g| g.1));
     let mut random = XorShift::new(seed);
     let mut below = |n: usize| random.below(n);
-    for round in 0..20 {
+    for round in 0..if cfg!(miri) { 2 } else { 20 } {
         let mut entries: HashMap<Key, u64> = HashMap::new();
         let mut live: BTreeSet<Key> = BTreeSet::new();
         let mut boxes = Vec::new();
         let mut ever: Vec<Key> = Vec::new();
-        for step in 0..400 {
+        for step in 0..if cfg!(miri) { 60 } else { 400 } {
             let value = round * 1000 + step;
             let in_use = live.len() + boxes.len();
             let any = (!ever.is_empty()).then(|| ever[below(ever.len())]);
@@ -182,7 +183,7 @@ fn model<S: Strategy>(seed: u64, growth: Option<(Growth, usize)>) {
 
 #[test]
 fn random_operations_match_a_map() {
-    for seed in 1..4 {
+    for seed in 1..if cfg!(miri) { 2 } else { 4 } {
         model::<Magazine>(seed, None);
         model::<Magazine>(seed, Some((Growth::Doubling, 40)));
         model::<LockFreeTree>(seed, Some((Growth::Fixed(3), 40)));

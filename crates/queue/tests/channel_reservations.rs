@@ -86,7 +86,8 @@ fn passing_over_a_promise_wakes_a_sender() {
 /// A slot that was passed over hides no later item, however often the ring has gone round.
 #[test]
 fn a_promise_that_was_passed_over_is_kept_elsewhere() {
-    for laps in [1, 2, 63, 64, 65, 127, 128, 129, 256] {
+    let many = [1, 2, 63, 64, 65, 127, 128, 129, 256];
+    for &laps in if cfg!(miri) { &many[1..4] } else { &many } {
         let (tx, rx) = bounded(2);
         let mut selection = Select::new();
         selection.send(&tx);

@@ -10,7 +10,7 @@ use sateen_base::XorShift;
 
 fn many(count: usize, run: impl Fn(&[u8])) {
     let mut random = XorShift::new(0xF022);
-    for seed in 0..if cfg!(miri) { 10 } else { count } {
+    for seed in 0..if cfg!(miri) { 4 } else { count } {
         let mut bytes = vec![0; 20 + seed % 1500];
         bytes.fill_with(|| (random.next_u64() >> 32) as u8);
         run(&bytes);

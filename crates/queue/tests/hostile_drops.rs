@@ -124,6 +124,7 @@ fn queues() {
 #[test]
 fn while_the_thread_unwinds() {
     if in_child("while_the_thread_unwinds") {
+        sateen_testkit::print_no_panics_under_miri();
         for open in [|| bounded(3), unbounded] {
             let dropped = Arc::new(AtomicUsize::new(0));
             let panic = catch_unwind(AssertUnwindSafe(|| {

@@ -16,7 +16,7 @@ fn beside_a_twin<T>(capacity: usize, make: impl Fn(usize) -> T, key: impl Fn(T) 
     let (mut producer, mut consumer) = starting_at(capacity, usize::MAX - 5);
     let mut twin = VecDeque::new();
     let mut next = 0;
-    for round in 0..if cfg!(miri) { 30 } else { 3_000 } {
+    for round in 0..if cfg!(miri) { 12 } else { 3_000 } {
         let pushes = if round / 50 % 2 == 0 { 7 } else { 3 };
         if rng.below(10) < pushes {
             let count = rng.below(capacity + 3);
@@ -72,7 +72,7 @@ fn agrees_with_a_vecdeque() {
 
 #[test]
 fn everything_comes_in_order() {
-    let all = if cfg!(miri) { 200 } else { 100_000 };
+    let all = if cfg!(miri) { 30 } else { 100_000 };
     for (capacity, batch) in [(1, 1), (2, 1), (7, 3), (64, 16), (1024, 1), (1024, 16)] {
         let (mut producer, mut consumer) = bounded(capacity);
         thread::scope(|s| {

@@ -9,7 +9,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Positions have 63 bits. These starts soon cross a segment's end and the wrap-around.
-const STARTS: [u64; 5] = [0, 61, 126, (1 << 63) - 66, (1 << 63) - 2];
+const STARTS: &[u64] =
+    if cfg!(miri) { &[61] } else { &[0, 61, 126, (1 << 63) - 66, (1 << 63) - 2] };
 
 /// Random operations on the queue and on a `VecDeque`; every answer must agree.
 fn beside_a_twin<T>(start: u64, seed: u64, make: impl Fn(u64) -> T, key: impl Fn(T) -> u64) {
@@ -51,8 +52,8 @@ fn beside_a_twin<T>(start: u64, seed: u64, make: impl Fn(u64) -> T, key: impl Fn
 
 #[test]
 fn agrees_with_a_vecdeque() {
-    for start in STARTS {
-        for seed in 0..4 {
+    for &start in STARTS {
+        for seed in 0..if cfg!(miri) { 1 } else { 4 } {
             beside_a_twin(start, seed, |i| i, |i| i);
             beside_a_twin(start, seed, Box::new, |b| *b);
         }
@@ -113,6 +114,7 @@ fn dropping_the_queue_drops_what_is_left() {
 
 #[test]
 fn a_panic_in_a_drop_loses_nothing_else() {
+    sateen_testkit::print_no_panics_under_miri();
     for whole in [true, false] {
         let drops = Arc::new(AtomicUsize::new(0));
         let queue = Unbounded::from_iter((0..150).map(|i| Noted(drops.clone(), i == 20)));
@@ -131,7 +133,7 @@ fn a_panic_in_a_drop_loses_nothing_else() {
 
 /// Every item comes out exactly once, in each producer's order.
 fn conserve(producers: usize, consumers: usize, batches: bool) {
-    const EACH: usize = if cfg!(miri) { 100 } else { 8_000 };
+    const EACH: usize = if cfg!(miri) { 10 } else { 8_000 };
     let queue = Unbounded::new();
     let left = AtomicUsize::new(producers * EACH);
     let take = || {
@@ -173,7 +175,9 @@ fn conserve(producers: usize, consumers: usize, batches: bool) {
 
 #[test]
 fn conservation() {
-    for (producers, consumers) in [(1, 1), (1, 4), (4, 1), (2, 2), (4, 4)] {
+    const CREWS: &[(usize, usize)] =
+        if cfg!(miri) { &[(2, 2)] } else { &[(1, 1), (1, 4), (4, 1), (2, 2), (4, 4)] };
+    for &(producers, consumers) in CREWS {
         conserve(producers, consumers, false);
         conserve(producers, consumers, true);
     }

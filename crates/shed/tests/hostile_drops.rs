@@ -6,7 +6,7 @@
 #![cfg(not(loom))]
 
 use sateen_shed::{Outcome, Shed, TaskId, Template};
-use sateen_testkit::in_child;
+use sateen_testkit::{in_child, print_no_panics_under_miri};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
@@ -40,6 +40,7 @@ fn shed() -> Shed<Bomb> {
 
 #[track_caller]
 fn panics(f: impl FnOnce()) {
+    print_no_panics_under_miri();
     assert!(catch_unwind(AssertUnwindSafe(f)).is_err());
 }
 

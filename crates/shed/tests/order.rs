@@ -116,7 +116,7 @@ fn beside_a_queue<L: Layout>(seed: u64) {
     let builder = Shed::builder().tasks(64).dependencies(64).layout::<L>();
     let shed = builder.fifo_all().build().expect("small");
     let (mut twin, mut random, mut number) = (VecDeque::new(), XorShift::new(seed), 0);
-    for _ in 0..if cfg!(miri) { 100 } else { 5_000 } {
+    for _ in 0..if cfg!(miri) { 20 } else { 5_000 } {
         let count = (random.next_u64() % 6) as usize;
         match random.next_u64() % 4 {
             0 | 1 => {
@@ -155,7 +155,7 @@ fn first_in_first_out_beside_a_queue() {
 #[test]
 fn the_order_holds_with_many_threads() {
     const PRODUCERS: u32 = 2;
-    const EACH: u32 = if cfg!(miri) { 50 } else { 20_000 };
+    const EACH: u32 = if cfg!(miri) { 12 } else { 20_000 };
     let shed = Shed::builder().tasks(500).fifo_all().build().expect("small");
     let left = AtomicU32::new(PRODUCERS * EACH);
     thread::scope(|s| {

@@ -20,6 +20,7 @@ fn boom() -> ! {
 /// Runs `f`, which must panic with the expected payload.
 #[track_caller]
 fn caught<R>(f: impl FnOnce() -> R) {
+    sateen_testkit::print_no_panics_under_miri();
     let Err(panic) = catch_unwind(AssertUnwindSafe(f)) else { panic!("there was no panic") };
     if !panic.is::<Expected>() {
         resume_unwind(panic);

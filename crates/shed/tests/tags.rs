@@ -79,7 +79,7 @@ fn what_depends_on_a_cancelled_tag_goes_along_uncounted() {
 /// and only to tasks that are marked odd.
 #[test]
 fn no_task_gets_a_tag_that_was_meant_for_an_earlier_one() {
-    let rounds = if cfg!(miri) { 50 } else { 20_000 };
+    let rounds = if cfg!(miri) { 15 } else { 20_000 };
     let shed = Shed::builder().tasks(1).build().expect("small");
     let (latest, over) = (AtomicU64::new(u64::MAX), AtomicBool::new(false));
     thread::scope(|s| {

@@ -21,7 +21,7 @@ mod wakers;
 pub use child::in_child;
 #[cfg(loom)]
 pub use model::model;
-pub use panics::{message, panic_of};
+pub use panics::{message, panic_of, print_no_panics_under_miri};
 pub use rows::parameters;
 pub use time::{Watchdog, give_way, in_time, until, until_some, watched};
 pub use wakers::{Counter, Hooks, poll, poll_with, waker_fn};

@@ -12,7 +12,7 @@ use std::ptr::NonNull;
 const LANES: usize = if cfg!(loom) {
     2
 } else if cfg!(miri) {
-    32
+    8
 } else {
     1024
 };

@@ -12,10 +12,12 @@ macro_rules! each_layout {
             #[test]
             fn with_each_layout() {
                 super::$name::<Packed>();
-                super::$name::<Padded>();
-                super::$name::<Central>();
-                super::$name::<Sharded<1>>();
                 super::$name::<Sharded<8>>();
+                if cfg!(not(miri)) {
+                    super::$name::<Padded>();
+                    super::$name::<Central>();
+                    super::$name::<Sharded<1>>();
+                }
             }
         }
     };
