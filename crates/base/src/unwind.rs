@@ -343,6 +343,7 @@ mod tests {
 
     #[test]
     fn nothing_goes_on_while_the_thread_unwinds() {
+        sateen_testkit::print_no_panics_under_miri();
         struct AtEnd(Rc<Cell<u32>>);
         impl Drop for AtEnd {
             fn drop(&mut self) {

@@ -200,7 +200,7 @@ mod tests {
     #[test]
     fn tags_wrap_without_a_trace() {
         const TASKS: u32 = 12;
-        let rounds = if cfg!(miri) { 100 } else { 2_000 };
+        let rounds = if cfg!(miri) { 40 } else { 2_000 };
         for before in 0..6 {
             let shed =
                 Shed::<u32>::builder().tasks(TASKS.into()).fifo_all().build().expect("small");

@@ -119,7 +119,7 @@ fn a_name_that_is_wrong_is_named_and_nothing_is_done_to_the_others<L: Layout>() 
     let refused = refused_names(&shed);
     let [a, b, c] = shed.create([1, 2, 3]).expect("room");
     let all = [a, b, c];
-    for (task, error) in refused {
+    for (task, error) in refused.into_iter().step_by(if cfg!(miri) { 3 } else { 1 }) {
         assert_eq!(unchanged(&shed, &all, || shed.ready(&[a, b, task, c])), Err(error));
         assert_eq!(unchanged(&shed, &all, || shed.free(&[a, b, task, c])), Err(error));
         assert_eq!(unchanged(&shed, &all, || shed.set_channel(&[a, task, b], 1)), Err(error));
@@ -303,11 +303,12 @@ fn a_refused_ready_does_not_wake_who_runs<L: Layout>() {
 fn a_batch_of_none_executes_none() {
     fn check<L: Layout + 'static>() {
         for fifo in [false, true] {
-            let builder = Shed::builder().tasks(64).layout::<L>();
+            const TASKS: i32 = if cfg!(miri) { 20 } else { 64 };
+            let builder = Shed::builder().tasks(TASKS as u64).layout::<L>();
             let shed = if fifo { builder.fifo_all() } else { builder };
             let shed = shed.build().expect("small");
-            let mut ids = [TaskId::NONE; 64];
-            shed.create_all(&mut (0..64), &mut ids).expect("room");
+            let mut ids = [TaskId::NONE; TASKS as usize];
+            shed.create_all(&mut (0..TASKS), &mut ids).expect("room");
             std::thread::scope(|s| {
                 // The other thread uses another stripe.
                 s.spawn(|| shed.ready(&ids).expect("idle")).join().expect("no panic");
@@ -327,7 +328,7 @@ fn a_batch_of_none_executes_none() {
                 Outcome::Complete
             }) != Ok(None)
             {}
-            assert_eq!(sum, 63 * 64 / 2);
+            assert_eq!(sum, (TASKS - 1) * TASKS / 2);
         }
     }
     check::<sateen_shed::Packed>();

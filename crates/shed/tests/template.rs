@@ -60,7 +60,7 @@ fn a_diamond_runs_again_and_again_in_order() {
     template.set_channel(b, 1).expect("known");
     let instance = template.install(&shed).expect("room");
     assert!(instance.is_done(), "before the first run");
-    for _ in 0..100 {
+    for _ in 0..if cfg!(miri) { 10 } else { 100 } {
         instance.start().expect("done");
         assert_eq!(instance.start(), Err(StillRunning));
         assert_eq!(shed.state(instance.task(d).expect("known")), Ok(TaskState::Waiting(2)));
@@ -409,8 +409,8 @@ fn an_instance_may_own_its_shed_and_travel() {
 /// task once, after its predecessors.
 #[test]
 fn threads_run_frames_and_each_task_runs_once_a_frame_after_what_it_depends_on() {
-    const LAYERS: usize = 6;
-    const WIDTH: usize = 8;
+    const LAYERS: usize = if cfg!(miri) { 3 } else { 6 };
+    const WIDTH: usize = if cfg!(miri) { 4 } else { 8 };
     let frames = match () {
         () if cfg!(miri) => 3,
         () if cfg!(debug_assertions) => 300,

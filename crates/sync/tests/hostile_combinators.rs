@@ -152,6 +152,7 @@ fn values_that_panic_when_dropped_cost_no_error() {
 
 #[test]
 fn results_beside_a_panic_may_panic_when_dropped() {
+    sateen_testkit::print_no_panics_under_miri();
     let drops = AtomicUsize::new(0);
     let bomb = |name| ready(Bomb(name, &drops));
     let all = join_all((bomb("one"), panicking::<u8>("member"), bomb("two")));

@@ -135,6 +135,7 @@ fn lazy_values() {
 
 #[test]
 fn a_waker_that_panics_is_told_after_the_value_is_there() {
+    sateen_testkit::print_no_panics_under_miri();
     let cell = OnceLock::new();
     let mut waits: Vec<_> = (0..3).map(|_| Box::pin(cell.wait_async())).collect();
     for wait in &mut waits {

@@ -61,6 +61,7 @@ fn a_reader_does_not_poison_a_writer_does() {
 /// section that panics poisons the form that sees the panic.
 #[test]
 fn inside_another_unwinding() {
+    sateen_testkit::print_no_panics_under_miri();
     struct LocksWhenDropped<'a>(&'a Mutex<i32>, &'a Mutex<i32>);
     impl Drop for LocksWhenDropped<'_> {
         fn drop(&mut self) {

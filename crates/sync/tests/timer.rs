@@ -75,7 +75,7 @@ fn the_same_as_a_sorted_map() {
         let order = Arc::new(Mutex::new(Vec::new()));
         let mut timers: Vec<_> = (0..60).map(|_| Box::pin(Timer::new(&queue))).collect();
         let mut twin = BTreeMap::new();
-        for step in 0..400 {
+        for step in 0..if cfg!(miri) { 100 } else { 400 } {
             let who = rng.below(timers.len());
             let first = twin.keys().next().map(|&(at, _)| at);
             match rng.below(8) {

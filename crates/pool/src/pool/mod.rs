@@ -318,7 +318,7 @@ mod tests {
     #[test]
     fn numbers_keep_apart() {
         let mut nearest = u32::MAX;
-        for n in 2..=60_000u32 {
+        for n in 2..=if cfg!(miri) { 1_000 } else { 60_000_u32 } {
             // The newest number is as far from the others as multiples are from 0.
             let number = STEP.wrapping_mul(n - 1);
             nearest = nearest.min(number.min(number.wrapping_neg()));

@@ -120,7 +120,7 @@ fn each_item_comes_out_of_its_slot() {
                 next: 0,
                 random: XorShift::new(seed),
             };
-            run.go(if cfg!(miri) { 300 } else { 100_000 });
+            run.go(if cfg!(miri) { 60 } else { 100_000 });
         }
     }
 }
