@@ -178,7 +178,7 @@ cfg_if::cfg_if! {
 pub use inline::{Scope, current_num_threads, fork, join, scope, worker_index};
 #[cfg(not(loom))]
 pub use par::{
-    Grain, par_chunks_mut, par_fold, par_for, par_map, par_reduce, par_sort, par_sort_unstable,
+    par_chunks_mut, par_fold, par_for, par_map, par_reduce, par_sort, par_sort_unstable,
 };
 pub use sateen_base::PanicPayload;
 pub use sateen_sync::block_on;

@@ -1,7 +1,7 @@
 //! With how many iterations a loop begins: one, or more if the last loop from its place was quick.
 
+use sateen_runtime::Runtime;
 use sateen_runtime::iter::{Lazy, Piece};
-use sateen_runtime::{Grain, Runtime};
 use std::cell::RefCell;
 use std::time::{Duration, Instant};
 
@@ -51,9 +51,9 @@ fn on_one_thread(f: impl FnOnce() + Send) {
 }
 
 /// Runs a loop. Returns its first chunk.
-fn first_chunk(grain: Grain, iterations: usize, each: Duration) -> usize {
+fn first_chunk(lazy: Lazy, iterations: usize, each: Duration) -> usize {
     CHUNKS.take();
-    Lazy::new(grain).run::<Timed>((iterations, each));
+    lazy.run::<Timed>((iterations, each));
     let chunks = CHUNKS.take();
     assert_eq!(chunks.iter().sum::<usize>(), iterations);
     chunks[0]
@@ -61,14 +61,14 @@ fn first_chunk(grain: Grain, iterations: usize, each: Duration) -> usize {
 
 /// Runs quick loops until one has made its mark: the system may stop any of them in between.
 fn be_quick(wanted: usize) {
-    let quick = || first_chunk(Grain::Auto, 1000, Duration::ZERO) == wanted;
+    let quick = || first_chunk(Lazy::at_least(1), 1000, Duration::ZERO) == wanted;
     assert!((0..1000).any(|_| quick()), "no loop began with {wanted}");
 }
 
 #[test]
 fn a_loop_after_quick_ones_begins_with_eight() {
     on_one_thread(|| {
-        assert_eq!(first_chunk(Grain::Auto, 1000, Duration::ZERO), 1);
+        assert_eq!(first_chunk(Lazy::at_least(1), 1000, Duration::ZERO), 1);
         be_quick(8);
     });
 }
@@ -78,9 +78,9 @@ fn a_loop_after_a_slow_one_begins_with_one() {
     const SLOW: Duration = Duration::from_micros(20);
     on_one_thread(|| {
         be_quick(8);
-        let first = first_chunk(Grain::Auto, 100, SLOW);
+        let first = first_chunk(Lazy::at_least(1), 100, SLOW);
         assert!(first <= 8, "{first} slow iterations");
-        assert_eq!(first_chunk(Grain::Auto, 100, SLOW), 1);
+        assert_eq!(first_chunk(Lazy::at_least(1), 100, SLOW), 1);
     });
 }
 
@@ -90,7 +90,7 @@ fn a_first_chunk_is_at_most_an_eighth() {
     on_one_thread(|| {
         for iterations in 1..100 {
             be_quick(8);
-            let first = first_chunk(Grain::Auto, iterations, Duration::ZERO);
+            let first = first_chunk(Lazy::at_least(1), iterations, Duration::ZERO);
             assert!(first <= iterations.div_ceil(8), "{first} of {iterations}");
         }
     });
@@ -100,6 +100,6 @@ fn a_first_chunk_is_at_most_an_eighth() {
 fn a_grain_is_kept() {
     on_one_thread(|| {
         be_quick(8);
-        assert_eq!(first_chunk(Grain::Fixed(3), 1000, Duration::ZERO), 3);
+        assert_eq!(first_chunk(Lazy::in_chunks(3), 1000, Duration::ZERO), 3);
     });
 }

@@ -5,7 +5,7 @@
 use sateen_base::unwind::{discard, run_to_end};
 use sateen_runtime::iter::{Lazy, Piece};
 use sateen_runtime::{
-    Builder, CancelToken, Grain, JoinError, Runtime, Spawn, join, scope, sleep, yield_now,
+    Builder, CancelToken, JoinError, Runtime, Spawn, join, par_for, scope, sleep, yield_now,
 };
 use sateen_testkit::watched;
 use std::cell::Cell;
@@ -187,7 +187,7 @@ impl Plan {
             }
             Act::Nest => {
                 let sum = AtomicUsize::new(0);
-                Grain::Fixed(1).par_for(0..8, |i| _ = sum.fetch_add(i, SeqCst));
+                par_for(0..8, |i| _ = sum.fetch_add(i, SeqCst));
                 assert_eq!(sum.into_inner(), 28);
             }
             Act::Spawn => scope(|s| (0..2).for_each(|_| s.spawn(|_| yield_now()))),
@@ -333,7 +333,7 @@ fn rest(plan: &Arc<Plan>) -> Rest {
 
 /// The loop itself, with what it returns.
 fn work(rest: Rest, items: usize, all: bool) {
-    let made = Lazy::new(Grain::Fixed(1)).run::<Hostile>(rest);
+    let made = Lazy::in_chunks(1).run::<Hostile>(rest);
     let ids: Vec<usize> = made.done.0.iter().map(|item| item.id).collect();
     assert!(ids.is_sorted_by(|a, b| a < b), "out of order: {ids:?}");
     assert!(!all || ids.len() == items, "an item is missing: {ids:?}");

@@ -2,7 +2,7 @@
 //! stack.
 
 use sateen_runtime::iter::{Lazy, Piece};
-use sateen_runtime::{Builder, Grain, Runtime, sleep};
+use sateen_runtime::{Builder, Runtime, sleep};
 use sateen_testkit::watched;
 use std::hint::black_box;
 use std::sync::Arc;
@@ -88,7 +88,7 @@ impl Piece for Chain {
 fn chain() -> usize {
     let halves = Arc::new(Halves::default());
     let rest = Rest { halves: halves.clone(), left: usize::MAX, seen: 0, is_half: false };
-    let done = Lazy::new(Grain::Fixed(1)).run::<Chain>(rest);
+    let done = Lazy::in_chunks(1).run::<Chain>(rest);
     let taken = halves.taken.load(SeqCst);
     assert_eq!(halves.offered.load(SeqCst), taken);
     assert_eq!(done, taken + halves.kept.load(SeqCst));

@@ -5,7 +5,7 @@ mod common;
 
 use common::with_runtime;
 use sateen_runtime::{
-    Grain, JoinError, Runtime, fork, join, poll_requests, scope, sleep, timeout, yield_now,
+    JoinError, Runtime, fork, join, par_for, poll_requests, scope, sleep, timeout, yield_now,
 };
 use sateen_sync::Event;
 use sateen_testkit::Watchdog;
@@ -90,7 +90,7 @@ const WAYS: [(&str, Way); 5] = [
         });
     }),
     ("loop", |pieces| {
-        Grain::Fixed(1).par_for(0..2, |i| if i == 0 { pieces.first() } else { pieces.second() });
+        par_for(0..2, |i| if i == 0 { pieces.first() } else { pieces.second() });
     }),
 ];
 

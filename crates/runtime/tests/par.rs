@@ -4,7 +4,7 @@ mod common;
 
 use common::{at_all_counts, with_runtime};
 use sateen_runtime::{
-    Grain, par_chunks_mut, par_fold, par_for, par_map, par_reduce, par_sort, par_sort_unstable,
+    par_chunks_mut, par_fold, par_for, par_map, par_reduce, par_sort, par_sort_unstable,
 };
 use sateen_testkit::message;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -30,8 +30,6 @@ fn every_index_once() {
             let seen: Vec<AtomicUsize> = (0..n).map(|_| AtomicUsize::new(0)).collect();
             rt.install(|| par_for(0..n, |i| _ = seen[i].fetch_add(1, SeqCst)));
             assert!(seen.iter().all(|s| s.load(SeqCst) == 1));
-            rt.install(|| Grain::Fixed(7).par_for(0..n, |i| _ = seen[i].fetch_add(1, SeqCst)));
-            assert!(seen.iter().all(|s| s.load(SeqCst) == 2));
         }
         rt.install(|| par_for(std::ops::Range { start: 5, end: 3 }, |_| panic!("empty")));
     });
@@ -49,10 +47,7 @@ fn folds_see_each_item_once_and_in_order() {
             all.extend(piece);
             all
         };
-        for grain in [Grain::Auto, Grain::Fixed(0), Grain::Fixed(333)] {
-            let data = if grain == Grain::Fixed(0) { &data[..500] } else { &data };
-            assert_eq!(rt.install(|| grain.par_fold(data, Vec::new, keep, join)), data);
-        }
+        assert_eq!(rt.install(|| par_fold(&data, Vec::new, keep, join)), data);
         assert_eq!(rt.install(|| par_fold(&[0u8; 0], || 7, |_, _| 0, |a, b| a + b)), 7);
         let sum = |acc: u64, piece: &[u64]| acc.wrapping_add(piece.iter().copied().sum());
         let small: Vec<u64> = (0..1_000_000).collect();
@@ -67,7 +62,6 @@ fn maps_keep_order_and_drop_what_a_panic_leaves() {
         let data = numbers(1, 10_000);
         let twin: Vec<String> = data.iter().map(u64::to_string).collect();
         assert_eq!(rt.install(|| par_map(&data, u64::to_string)), twin);
-        assert_eq!(rt.install(|| Grain::Fixed(0).par_map(&data[..10], |x| *x)), data[..10]);
         assert!(rt.install(|| par_map(&[0u8; 0], |x| *x)).is_empty());
         assert_eq!(rt.install(|| par_map(&[(); 100], |()| ())).len(), 100);
 
@@ -95,9 +89,8 @@ fn maps_keep_order_and_drop_what_a_panic_leaves() {
 #[test]
 fn reductions_keep_order() {
     at_all_counts(|rt| {
-        let text = rt.install(|| {
-            Grain::Fixed(3).par_reduce(0..500, String::new, |i| format!("{i},"), |a, b| a + &b)
-        });
+        let text =
+            rt.install(|| par_reduce(0..500, String::new, |i| format!("{i},"), |a, b| a + &b));
         assert_eq!(text, (0..500).map(|i| format!("{i},")).collect::<String>());
         assert_eq!(rt.install(|| par_reduce(0..0, || 7, |_| 0, |a, b| a + b)), 7);
         let sum = rt.install(|| par_reduce(0..1_000_000, || 0, |i| i as u64, |a, b| a + b));

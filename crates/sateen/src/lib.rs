@@ -101,8 +101,8 @@
 #![forbid(unsafe_code)]
 
 pub use sateen_runtime::{
-    Grain, PanicPayload, Scope, block_on, current_num_threads, fork, join, par_chunks_mut,
-    par_fold, par_for, par_map, par_reduce, par_sort, par_sort_unstable, scope, worker_index,
+    PanicPayload, Scope, block_on, current_num_threads, fork, join, par_chunks_mut, par_fold,
+    par_for, par_map, par_reduce, par_sort, par_sort_unstable, scope, worker_index,
 };
 
 // What needs a thread or a stack of its own.

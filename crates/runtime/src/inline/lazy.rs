@@ -1,6 +1,5 @@
 //! Loops on the calling thread: all iterations in one piece, or in pieces of a fixed grain.
 
-use crate::par::Grain;
 use crate::par::piece::Piece;
 use crate::unwind::Held;
 
@@ -9,12 +8,6 @@ use crate::unwind::Held;
 pub struct Lazy(());
 
 impl Lazy {
-    /// A loop.
-    #[inline]
-    pub fn new(_: Grain) -> Self {
-        Self(())
-    }
-
     /// A loop.
     #[inline]
     pub fn at_least(_: usize) -> Self {

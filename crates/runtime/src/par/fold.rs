@@ -1,6 +1,5 @@
 //! Loops over a range that fold pieces of it into values.
 
-use super::Grain;
 use super::lazy::Lazy;
 use super::piece::Piece;
 use crate::unwind::Held;
@@ -102,7 +101,6 @@ where
 
 /// Folds every index into values made by `identity`, and combines these in order.
 pub(super) fn fold<R: Send>(
-    grain: Grain,
     range: Range<usize>,
     identity: &(impl Fn() -> R + Sync),
     fold: &(impl Fn(R, Range<usize>) -> R + Sync),
@@ -112,5 +110,6 @@ pub(super) fn fold<R: Send>(
     if range.is_empty() {
         return identity();
     }
-    Lazy::new(grain).run::<Folding<'_, R, _, _, _>>(Rest { range, functions, makes: PhantomData })
+    let rest = Rest { range, functions, makes: PhantomData };
+    Lazy::at_least(1).run::<Folding<'_, R, _, _, _>>(rest)
 }

@@ -1,6 +1,5 @@
 //! Lazy binary splitting: one half on offer, the other worked off in chunks.
 
-use super::Grain;
 use super::piece::Piece;
 use super::site::Site;
 use crate::context::{self, this_fiber};
@@ -88,7 +87,8 @@ impl<P: Piece> Offered<'_, P> {
 /// How a loop is cut.
 #[derive(Debug)]
 pub struct Lazy {
-    grain: Grain,
+    /// Whether chunks are found by timing.
+    timed: bool,
     /// The least number of iterations of a chunk.
     floor: usize,
     chunk_ticks: u64,
@@ -97,20 +97,16 @@ pub struct Lazy {
 }
 
 impl Lazy {
-    /// A loop with chunks of `grain`.
-    #[inline]
-    pub fn new(grain: Grain) -> Self {
-        let floor = match grain {
-            Grain::Auto => 1,
-            Grain::Fixed(n) => n.max(1),
-        };
-        Self { grain, floor, chunk_ticks: chunk_ticks(), learned: AtomicUsize::new(1) }
-    }
-
     /// A loop with chunks found by timing, none of them shorter than `floor`.
     #[inline]
     pub fn at_least(floor: usize) -> Self {
-        Self { floor: floor.max(1), ..Self::new(Grain::Auto) }
+        let learned = AtomicUsize::new(1);
+        Self { timed: true, floor: floor.max(1), chunk_ticks: chunk_ticks(), learned }
+    }
+
+    /// A loop with chunks of `size`, whatever they take: for tests.
+    pub fn in_chunks(size: usize) -> Self {
+        Self { timed: false, ..Self::at_least(size) }
     }
 
     /// Works `rest` off, on the global runtime if the caller is outside of any.
@@ -136,7 +132,7 @@ impl Lazy {
     /// loops are shorter than a chunk. Without this, each looks at the clock three times.
     fn recall(&mut self, site: Site, len: usize) -> usize {
         let learned = self.learned.get_mut();
-        if self.grain == Grain::Auto {
+        if self.timed {
             let most = FIRST_CHUNK.min(len.div_ceil(FIRST_PART));
             // The first chunk is half of what was learned.
             *learned = site.chunk().min(2 * most);
@@ -213,7 +209,7 @@ impl Lazy {
                 Some(rest) => rest,
             };
             // A much shorter portion tells nothing about chunks.
-            if self.grain == Grain::Auto && count > chunk / 2 {
+            if self.timed && count > chunk / 2 {
                 let now = tsc::now();
                 chunk = self.resize(chunk, now.saturating_sub(before));
                 before = now;

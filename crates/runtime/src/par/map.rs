@@ -1,6 +1,6 @@
 //! Loops that write to disjoint places.
 
-use super::{Grain, fold::fold};
+use super::{fold::fold, par_for};
 use crate::unwind::discard;
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
@@ -68,7 +68,7 @@ impl<R> Drop for Part<R> {
     }
 }
 
-pub(super) fn map<T, R, F>(grain: Grain, items: &[T], f: F) -> Vec<R>
+pub(super) fn map<T, R, F>(items: &[T], f: F) -> Vec<R>
 where
     T: Sync,
     R: Send,
@@ -77,7 +77,6 @@ where
     let mut results: Vec<R> = Vec::with_capacity(items.len());
     let base = Base(results.as_mut_ptr());
     let whole = fold(
-        grain,
         0..items.len(),
         &|| Part::empty(base),
         &|mut part, piece| {
@@ -112,7 +111,7 @@ where
     results
 }
 
-pub(super) fn chunks_mut<T, F>(grain: Grain, items: &mut [T], size: usize, f: F)
+pub(super) fn chunks_mut<T, F>(items: &mut [T], size: usize, f: F)
 where
     T: Send,
     F: Fn(usize, &mut [T]) + Sync,
@@ -120,7 +119,7 @@ where
     assert!(size != 0, "par_chunks_mut: chunks of 0 items");
     let len = items.len();
     let base = Base(items.as_mut_ptr());
-    grain.par_for(0..len.div_ceil(size), |index| {
+    par_for(0..len.div_ceil(size), |index| {
         let start = index * size;
         // SAFETY: chunks do not overlap, each index is visited once, and `items` stays borrowed
         // until the loop is done.

@@ -1,4 +1,15 @@
 //! Parallel loops over [`join`](crate::join).
+//!
+//! A loop finds by timing how many iterations it does before it looks whether another worker wants a
+//! share. It keeps one half of what is left on offer, works the other half off in chunks of about
+//! five microseconds, and halves again when the offer was taken. So a loop that gets no help is
+//! split only a logarithmic number of times.
+//!
+//! It begins with one iteration, or with up to eight if the last loop from the same place was quick:
+//! at most an eighth of it, rounded up. Where less than half of the task's stack is left, it offers
+//! one half and no more.
+//!
+//! Source: lazy binary splitting, Tzannes et al. 2010, with chunks sized by time.
 
 mod fold;
 mod indices;
@@ -21,101 +32,10 @@ use fold::fold;
 use indices::Indices;
 use std::ops::Range;
 
-/// How many iterations a loop does before it looks whether another worker wants a share.
-///
-/// [`Grain::Auto`] finds the number by itself. A loop keeps one half of what is left on offer,
-/// works the other half off in chunks of about five microseconds, and halves again when the offer
-/// was taken. So a loop that gets no help is split only a logarithmic number of times.
-///
-/// It begins with one iteration, or with up to eight if the last loop from the same place was
-/// quick: at most an eighth of it, rounded up. Where less than half of the task's stack is left, it
-/// offers one half and no more.
-///
-/// Source: lazy binary splitting, Tzannes et al. 2010, with chunks sized by time.
-///
-/// ```
-/// use sateen::Grain;
-/// // At least 64 iterations in one piece.
-/// let sum = Grain::Fixed(64).par_reduce(0..1000, || 0, |i| i, |a, b| a + b);
-/// assert_eq!(sum, 499_500);
-/// ```
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Grain {
-    /// Found by timing.
-    #[default]
-    Auto,
-    /// This many iterations; 0 counts as 1.
-    Fixed(usize),
-}
-
-impl Grain {
-    /// Runs [`par_for`] with this grain.
-    pub fn par_for<R, F>(self, range: R, f: F)
-    where
-        R: Indices,
-        F: Fn(R::Index) + Sync,
-    {
-        let each = |piece: Range<usize>| piece.for_each(|i| f(R::index(i)));
-        fold(self, range.range(), &|| (), &|(), piece| each(piece), &|(), ()| ());
-    }
-
-    /// Runs [`par_map`] with this grain.
-    pub fn par_map<T, R, F>(self, items: &[T], f: F) -> Vec<R>
-    where
-        T: Sync,
-        R: Send,
-        F: Fn(&T) -> R + Sync,
-    {
-        map::map(self, items, f)
-    }
-
-    /// Runs [`par_reduce`] with this grain.
-    pub fn par_reduce<R, I, M, C>(self, range: Range<usize>, identity: I, map: M, combine: C) -> R
-    where
-        R: Send,
-        I: Fn() -> R + Sync,
-        M: Fn(usize) -> R + Sync,
-        C: Fn(R, R) -> R + Sync,
-    {
-        let step = |acc: R, i| {
-            let acc = Held::new(acc);
-            let value = map(i);
-            combine(acc.release(), value)
-        };
-        fold(self, range, &identity, &|acc, piece| piece.fold(acc, step), &combine)
-    }
-
-    /// Runs [`par_fold`] with this grain.
-    pub fn par_fold<T, R, I, F, C>(self, items: &[T], identity: I, add: F, combine: C) -> R
-    where
-        T: Sync,
-        R: Send,
-        I: Fn() -> R + Sync,
-        F: Fn(R, &[T]) -> R + Sync,
-        C: Fn(R, R) -> R + Sync,
-    {
-        let add = |acc, piece: Range<usize>| add(acc, &items[piece]);
-        fold(self, 0..items.len(), &identity, &add, &combine)
-    }
-
-    /// Runs [`par_chunks_mut`] with this grain, counted in chunks.
-    ///
-    /// # Panics
-    /// As [`par_chunks_mut`].
-    pub fn par_chunks_mut<T, F>(self, items: &mut [T], size: usize, f: F)
-    where
-        T: Send,
-        F: Fn(usize, &mut [T]) + Sync,
-    {
-        map::chunks_mut(self, items, size, f);
-    }
-}
-
 /// Calls `f` for every index of `range`, in parallel; returns when all calls are done.
 ///
 /// `range` is a `Range<usize>`. For the items of a collection take its `par_iter` or
-/// `par_iter_mut`, and `for_each`.
+/// `par_iter_mut`, and `for_each`; `with_min_len` sets how many items stay together.
 ///
 /// # Panics
 /// With a panic of `f`; some other calls may not have been made then.
@@ -140,7 +60,8 @@ where
     R: Indices,
     F: Fn(R::Index) + Sync,
 {
-    Grain::Auto.par_for(range, f);
+    let each = |piece: Range<usize>| piece.for_each(|i| f(R::index(i)));
+    fold(range.range(), &|| (), &|(), piece| each(piece), &|(), ()| ());
 }
 
 /// Returns the results of `f` for every item, in order.
@@ -158,7 +79,7 @@ where
     R: Send,
     F: Fn(&T) -> R + Sync,
 {
-    Grain::Auto.par_map(items, f)
+    map::map(items, f)
 }
 
 /// Combines `map(i)` for every index of `range`.
@@ -181,12 +102,17 @@ where
     M: Fn(usize) -> R + Sync,
     C: Fn(R, R) -> R + Sync,
 {
-    Grain::Auto.par_reduce(range, identity, map, combine)
+    let step = |acc: R, i| {
+        let acc = Held::new(acc);
+        let value = map(i);
+        combine(acc.release(), value)
+    };
+    fold(range, &identity, &|acc, piece| piece.fold(acc, step), &combine)
 }
 
 /// Folds pieces of `items` into values, and combines these.
 ///
-/// `fold` gets a value and the piece that follows what is in it. It sees whole pieces, so the
+/// `add` gets a value and the piece that follows what is in it. It sees whole pieces, so the
 /// compiler can work on several items at once. `combine` must be associative; it need not be
 /// commutative, since the order is kept. `identity` makes each first value, and the result for an
 /// empty slice. Where pieces end is unspecified.
@@ -199,7 +125,7 @@ where
 /// let add = |sum: u64, piece: &[u64]| sum + piece.iter().sum::<u64>();
 /// assert_eq!(sateen::par_fold(&values, || 0, add, |a, b| a + b), 499_500);
 /// ```
-pub fn par_fold<T, R, I, F, C>(items: &[T], identity: I, fold: F, combine: C) -> R
+pub fn par_fold<T, R, I, F, C>(items: &[T], identity: I, add: F, combine: C) -> R
 where
     T: Sync,
     R: Send,
@@ -207,7 +133,8 @@ where
     F: Fn(R, &[T]) -> R + Sync,
     C: Fn(R, R) -> R + Sync,
 {
-    Grain::Auto.par_fold(items, identity, fold, combine)
+    let piece = |acc, piece: Range<usize>| add(acc, &items[piece]);
+    fold(0..items.len(), &identity, &piece, &combine)
 }
 
 /// Calls `f` with the index of each chunk and the chunk, in parallel. Chunks have `size` items; the
@@ -226,5 +153,5 @@ where
     T: Send,
     F: Fn(usize, &mut [T]) + Sync,
 {
-    Grain::Auto.par_chunks_mut(items, size, f);
+    map::chunks_mut(items, size, f);
 }
