@@ -142,7 +142,7 @@ pub mod sync {
     //! | a condition under a mutex | [`Condvar`] | `std`, `parking_lot` |
     //! | the end of a group | [`WaitGroup`] | crossbeam |
     //! | one value, once | [`oneshot`]; for more, [`channel`](crate::channel) | tokio |
-    //! | several futures at once | [`combinators`], driven by [`block_on`] | `futures` |
+    //! | several futures at once | those of the crate `futures`, driven by [`block_on`] | |
     //!
     //! Each blocks for ever, with a time limit, or as a future (`_async`). A wait inside a task
     //! suspends the task; on any other thread it blocks the thread. A future works under any
@@ -191,7 +191,7 @@ pub mod sync {
         MutexGuard, Once, OnceLock, OnceState, RawMutex, RawRwLock, ReentrantMutex,
         ReentrantMutexGuard, RwLock, RwLockAsync, RwLockFuture, RwLockReadGuard,
         RwLockUpgradableReadGuard, RwLockWriteGuard, Semaphore, SemaphoreGuard, WaitGroup,
-        WaitTimeoutResult, block_on, combinators, counter, lock_api, oneshot, poison, spin,
+        WaitTimeoutResult, block_on, counter, lock_api, oneshot, poison, spin,
     };
     #[cfg(feature = "primitives")]
     pub use sateen_sync::{EventCount, WaitPoint, WaitQueue, park, timer, wait_queue};

@@ -1,4 +1,4 @@
-//! Models of `OnceLock`, the auto-reset event, the barrier, the wait group, and combinators.
+//! Models of `OnceLock`, the auto-reset event, the barrier and the wait group.
 #![cfg(loom)]
 
 mod loom_common;
@@ -7,7 +7,6 @@ use loom::cell::UnsafeCell;
 use loom::sync::Arc;
 use loom::thread;
 use loom_common::poll;
-use sateen_sync::combinators::join_all;
 use sateen_sync::{AutoEvent, Barrier, OnceLock, WaitGroup, block_on, oneshot};
 use sateen_testkit::model;
 
@@ -152,23 +151,6 @@ fn a_wait_group() {
         assert_eq!((shared.1.with(|n| unsafe { *n }), shared.2.with(|n| unsafe { *n })), (1, 1));
         for other in others {
             other.join().unwrap();
-        }
-    });
-}
-
-/// Two children are woken while the parent polls.
-#[test]
-fn children_are_polled_when_woken() {
-    model(2, || {
-        let (first, a) = oneshot::channel();
-        let (second, b) = oneshot::channel();
-        let threads = [
-            thread::spawn(move || first.send(1).unwrap()),
-            thread::spawn(move || second.send(2).unwrap()),
-        ];
-        assert_eq!(block_on(join_all((a, b))), (Ok(1), Ok(2)));
-        for thread in threads {
-            thread.join().unwrap();
         }
     });
 }

@@ -6,7 +6,6 @@
 // Some numbers are those of 64 bits.
 #![cfg(all(not(loom), target_pointer_width = "64"))]
 
-use sateen_sync::combinators::{join_all, race};
 use sateen_sync::park::Cancelled;
 use sateen_sync::timer::timeout_async;
 use sateen_sync::wait_queue::{Position, Waiter};
@@ -15,19 +14,13 @@ use sateen_sync::{
     WaitGroup, WaitQueue, block_on, local, oneshot,
 };
 use sateen_testkit::panic_of;
-use std::future::{Future, pending, ready};
+use std::future::{Future, pending};
 use std::pin::{Pin, pin};
 use std::task::{Context, Waker};
 use std::time::Duration;
 
 /// Texts of the source that no row shows, and why.
 const NOT_SHOWN: &[(&str, &str)] = &[
-    ("seen above", "the goal was there before the children were polled"),
-    (
-        "it has members, and ends with the first",
-        "a race without members is refused when it is made",
-    ),
-    ("an error ended it", "it ends early with an error alone"),
     ("the members of a tuple in another order", "each result lies in its member's place"),
     (
         "more stripes than threads",
@@ -61,12 +54,6 @@ fn poll<F: Future>(future: Pin<&mut F>) -> bool {
 const TABLE: &[Row] = &[
     ("a barrier's future, again", "a barrier's future was polled after it was ready", || {
         polled_again(Barrier::new(1).wait_async())
-    }),
-    ("a combinator, again", "a combinator was polled after it was ready", || {
-        polled_again(join_all([ready(1)]))
-    }),
-    ("a race of an empty list", "a race of nobody has no winner", || {
-        panic_of(|| race(Vec::<std::future::Ready<()>>::new()))
     }),
     (
         "a Condvar with two mutexes",

@@ -2,7 +2,6 @@
 //! lifetime. (Types that must be invariant are tested in `src/variance.rs`.)
 #![cfg(not(loom))]
 
-use sateen_sync::combinators::Each;
 use sateen_sync::timer::{Timeout, Timer, TimerQueue};
 use sateen_sync::wait_queue::Waiter;
 use sateen_sync::{
@@ -32,7 +31,6 @@ shortens! {
     semaphore_guard: SemaphoreGuard<'static> => SemaphoreGuard<'a>;
     timer: Timer<&'static TimerQueue> => Timer<&'a TimerQueue>;
     timeout: Timeout<&'static u8> => Timeout<&'a u8>;
-    each: Each<&'static [u8]> => Each<&'a [u8]>;
     read_part: MappedRwLockReadGuard<'static, &'static str> => MappedRwLockReadGuard<'a, &'a str>;
     reentrant_part: MappedReentrantMutexGuard<'static, &'static str>
         => MappedReentrantMutexGuard<'a, &'a str>;
