@@ -35,6 +35,7 @@ mod generics;
 mod layers;
 mod links;
 mod messages;
+mod names;
 mod shed_modules;
 mod soundness;
 mod texts;

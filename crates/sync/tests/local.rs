@@ -66,7 +66,7 @@ fn a_wait_that_nobody_can_end_is_reported() {
     let mutex = Mutex::new(());
     let held = mutex.lock();
     assert!(panics(|| drop(mutex.lock())));
-    assert!(mutex.lock_timeout(SHORT).is_none());
+    assert!(mutex.try_lock_for(SHORT).is_none());
     drop(held);
     drop(mutex.lock());
     assert!(panics(|| Event::new().wait()));
@@ -78,8 +78,8 @@ fn a_wait_that_nobody_can_end_is_reported() {
     let lock = RwLock::new(());
     let read = lock.read();
     assert!(panics(|| drop(lock.write())));
-    assert!(lock.write_timeout(SHORT).is_none());
-    drop((lock.read_timeout(SHORT), read));
+    assert!(lock.try_write_for(SHORT).is_none());
+    drop((lock.try_read_for(SHORT), read));
     let (sender, receiver) = bounded::<u8>(1).unwrap();
     assert!(panics(|| receiver.recv()));
     sender.send(1).unwrap();

@@ -74,7 +74,7 @@ impl<T: ?Sized> Mutex<T> {
     }
 
     /// [`lock`](Self::lock) with a limit.
-    pub fn lock_timeout(&self, timeout: Duration) -> Option<MutexGuard<'_, T>> {
+    pub fn try_lock_for(&self, timeout: Duration) -> Option<MutexGuard<'_, T>> {
         block_local_timeout(awaited("mutex", self), timeout, self.lock_async())
     }
 

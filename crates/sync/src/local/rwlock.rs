@@ -58,7 +58,7 @@ impl<T: ?Sized> RwLock<T> {
 macro_rules! side {
     (
         $verb:literal, $guard:ident, $future:ident, $permits:expr,
-        $lock:ident, $try_lock:ident, $lock_timeout:ident, $lock_async:ident
+        $lock:ident, $try_lock:ident, $try_lock_for:ident, $lock_async:ident
     ) => {
         impl<T: ?Sized> RwLock<T> {
             #[doc = concat!("Locks for ", $verb, "; suspends the fiber while it cannot.")]
@@ -80,7 +80,7 @@ macro_rules! side {
             }
 
             #[doc = concat!("Locks for ", $verb, ", with a limit.")]
-            pub fn $lock_timeout(&self, timeout: Duration) -> Option<$guard<'_, T>> {
+            pub fn $try_lock_for(&self, timeout: Duration) -> Option<$guard<'_, T>> {
                 block_local_timeout(awaited("rwlock", self), timeout, self.$lock_async())
             }
 
@@ -147,8 +147,8 @@ macro_rules! side {
     };
 }
 
-side!("reading", RwLockReadGuard, Read, 1, read, try_read, read_timeout, read_async);
-side!("writing", RwLockWriteGuard, Write, ALL, write, try_write, write_timeout, write_async);
+side!("reading", RwLockReadGuard, Read, 1, read, try_read, try_read_for, read_async);
+side!("writing", RwLockWriteGuard, Write, ALL, write, try_write, try_write_for, write_async);
 
 impl<T: ?Sized> DerefMut for RwLockWriteGuard<'_, T> {
     #[inline]
