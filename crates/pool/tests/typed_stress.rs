@@ -84,8 +84,8 @@ fn work<S: Strategy + Send + Sync>(pool: &Pool<Value, S>, board: &Board, thread:
             4 => {
                 if let Ok(key) = pool.insert(Value::new(owner)) {
                     let slot = &board.0[random.below(16)];
-                    // A thread that replaces a key removes the entry of the old key, of which it must
-                    // know, hence AcqRel.
+                    // A thread that replaces a key removes the entry of the old key. AcqRel: it
+                    // must know of that entry.
                     let before = Key::from_bits(slot.swap(key.to_bits(), AcqRel));
                     survive(|| _ = before.map(|key| pool.remove(key)));
                 }

@@ -88,8 +88,8 @@ fn local_forms_have_the_functions_of_their_twins() {
     assert!(differ.is_empty(), "the table ALONE and docs/api.txt differ: {differ:#?}");
 }
 
-/// A wait whose limit is a time span is called `_timeout`, and one whose limit is a moment `_until`.
-/// Channels keep crossbeam's `_deadline`; locks and condition variables keep `parking_lot`'s `_for`.
+/// A wait with a time span as its limit is called `_timeout`, and one with a moment `_until`.
+/// Channels keep crossbeam's `_deadline`, locks and condition variables `parking_lot`'s `_for`.
 #[test]
 fn limits_of_time_are_named_alike() {
     let mut wrong = Vec::new();

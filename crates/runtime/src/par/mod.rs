@@ -1,13 +1,12 @@
 //! Parallel loops over [`join`](crate::join).
 //!
-//! A loop finds by timing how many iterations it does before it looks whether another worker wants a
-//! share. It keeps one half of what is left on offer, works the other half off in chunks of about
-//! five microseconds, and halves again when the offer was taken. So a loop that gets no help is
-//! split only a logarithmic number of times.
+//! A loop offers one half of its iterations to thieves, and works the other half off in chunks of
+//! about five microseconds. It looks at its offer between chunks, and halves again when the offer
+//! was taken. So a loop that gets no help is split only a logarithmic number of times.
 //!
-//! It begins with one iteration, or with up to eight if the last loop from the same place was quick:
-//! at most an eighth of it, rounded up. Where less than half of the task's stack is left, it offers
-//! one half and no more.
+//! It begins with one iteration, or with up to eight if the last loop from the same place was
+//! quick: at most an eighth of it, rounded up. Where less than half of the task's stack is left, it
+//! offers one half and no more.
 //!
 //! Source: lazy binary splitting, Tzannes et al. 2010, with chunks sized by time.
 
