@@ -10,7 +10,7 @@ use crate::forked;
 use crate::scope::Scope;
 use crate::shared::Shared;
 
-/// A scope without the types of its user. See the [module's documentation](self).
+/// A scope without the types of its user. Its body stays on the thread that opens it.
 #[derive(Debug)]
 pub struct RawScope<'scope> {
     home: Home<'scope>,
