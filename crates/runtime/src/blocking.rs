@@ -18,9 +18,9 @@ use crate::join_stack::Job;
 use crate::runtime::Installed;
 use crate::shared::Shared;
 use crate::unwind::run_and_discard;
+use sateen_base::os;
 use sateen_base::os::process_generation;
 use sateen_base::prim::Arc;
-use sateen_base::prim::thread;
 use sateen_base::prim::time::{Duration, Instant};
 use sateen_sync::park;
 use std::collections::VecDeque;
@@ -197,9 +197,8 @@ impl Inner {
     /// Starts the thread that the caller has claimed.
     fn start(this: &Arc<Self>) {
         let pool = Arc::clone(this);
-        let thread = thread::Builder::new().name("sateen-blocking".to_owned());
-        let allowed = sateen_base::os::before_thread();
-        if allowed.and_then(|()| thread.spawn(move || Self::serve(&pool))).is_err() {
+        let name = Some("sateen-blocking".to_owned());
+        if os::start_thread(name, None, Box::new(move || Self::serve(&pool))).is_err() {
             let left = {
                 let mut state = this.lock();
                 state.starting -= 1;

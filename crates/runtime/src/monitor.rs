@@ -27,7 +27,7 @@ use crate::worker::Worker;
 use sateen_base::SpinLock;
 use sateen_base::os::{self, ThreadClock};
 use sateen_base::prim::time::{Duration, Instant};
-use sateen_base::prim::{Arc, AtomicBool, AtomicU8, Ordering, fence, thread};
+use sateen_base::prim::{Arc, AtomicBool, AtomicU8, Ordering, fence};
 use sateen_sync::park::ThreadParker;
 use std::panic::Location;
 
@@ -153,13 +153,12 @@ impl Monitor {
     fn start(&self, shared: &Arc<Shared>) {
         shared.helper_starts();
         let body = Arc::clone(shared);
-        let thread = thread::Builder::new().name("sateen-monitor".to_owned()).stack_size(STACK);
         let run = move || {
             body.monitor.run(&body);
             body.helper_left();
         };
-        let allowed = sateen_base::os::before_thread();
-        if allowed.and_then(|()| thread.spawn(run)).is_err() {
+        let name = Some("sateen-monitor".to_owned());
+        if os::start_thread(name, Some(STACK), Box::new(run)).is_err() {
             // Without it, work may wait until a worker is blocked no more.
             {
                 let _moves = self.moves.lock();

@@ -102,13 +102,9 @@ fn start(
     let size = stack.size();
     let given =
         Given { worker, fiber, task, turn: Arc::clone(&turn), size: size - THREAD_OVERHEAD };
-    let builder = thread::Builder::new().stack_size(size);
     // The worker's name, also where a task starts another's thread.
-    let builder = match thread::current().name() {
-        Some(name) => builder.name(name.to_owned()),
-        None => builder,
-    };
-    match os::before_thread().and_then(|()| builder.spawn(move || be_worker(given))) {
+    let name = thread::current().name().map(str::to_owned);
+    match os::start_thread(name, Some(size), Box::new(move || be_worker(given))) {
         Ok(thread) => {
             turn.worker.park();
             threads.ended(Ended { turn, thread });

@@ -38,7 +38,7 @@ use crate::announce::{self, Announced};
 use crate::unwind::CAN_UNWIND;
 use corosensei::stack::DefaultStack;
 use corosensei::{Coroutine, CoroutineResult, Yielder};
-use sateen_base::os::PerProcess;
+use sateen_base::os::{self, PerProcess};
 use sateen_base::prim::thread;
 use sateen_base::prim::time::Duration;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -145,8 +145,8 @@ impl Bank {
     fn withdraw(&'static self) -> Option<Raised> {
         let mut state = self.lock();
         if !state.is_open {
-            let bank = thread::Builder::new().name("sateen-panics".to_owned());
-            bank.spawn(move || self.serve()).ok()?;
+            let name = Some("sateen-panics".to_owned());
+            os::start_thread(name, None, Box::new(move || self.serve())).ok()?;
             state.is_open = true;
         }
         loop {

@@ -20,7 +20,8 @@ use crate::root;
 use crate::shared::Shared;
 use crate::worker_thread;
 use sateen_base::SpinLock;
-use sateen_base::prim::{Arc, AtomicU8, AtomicUsize, Ordering, thread};
+use sateen_base::os;
+use sateen_base::prim::{Arc, AtomicU8, AtomicUsize, Ordering};
 use sateen_sync::park::ThreadParker;
 
 const UNBORN: u8 = 0;
@@ -209,10 +210,6 @@ impl Substitutes {
             Names::Default => default_name(index),
             Names::Given(names) => names[slot].clone(),
         };
-        let mut thread = thread::Builder::new().name(name);
-        if let Some(size) = shared.thread_size() {
-            thread = thread.stack_size(size);
-        }
         let run = move || {
             worker_thread::begin();
             match body.own_stack() {
@@ -221,8 +218,7 @@ impl Substitutes {
             }
             worker_thread::exit_last(body);
         };
-        let started = sateen_base::os::before_thread().and_then(|()| thread.spawn(run));
-        if started.is_err() {
+        if os::start_thread(Some(name), shared.thread_size(), Box::new(run)).is_err() {
             self.give_up(shared, slot);
             shared.thread_exited();
         }

@@ -13,8 +13,9 @@
 
 use crate::shared::Shared;
 use crate::watcher::NEVER;
+use sateen_base::os;
 use sateen_base::prim::time::{Duration, Instant};
-use sateen_base::prim::{Arc, AtomicU8, AtomicU64, Ordering, thread};
+use sateen_base::prim::{Arc, AtomicU8, AtomicU64, Ordering};
 use sateen_sync::park::ThreadParker;
 
 const NONE: u8 = 0;
@@ -70,10 +71,9 @@ impl Timekeeper {
         if now >= self.retry.load(Ordering::Relaxed) {
             shared.helper_starts();
             let body = Arc::clone(shared);
-            let thread = thread::Builder::new().name("sateen-clock".to_owned()).stack_size(STACK);
             let run = move || body.timekeeper.run(&body);
-            let allowed = sateen_base::os::before_thread();
-            started = allowed.and_then(|()| thread.spawn(run)).is_ok();
+            let name = Some("sateen-clock".to_owned());
+            started = os::start_thread(name, Some(STACK), Box::new(run)).is_ok();
             if !started {
                 shared.helper_left();
                 self.retry.store(now + RETRY.as_nanos() as u64, Ordering::Relaxed);

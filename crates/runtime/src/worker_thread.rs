@@ -12,12 +12,8 @@ use std::io;
 /// Starts a worker's thread the usual way.
 pub(crate) fn start_thread(worker: WorkerThread) -> io::Result<()> {
     // The root runs no user code but hooks.
-    os::before_thread()?;
-    let mut thread = thread::Builder::new().name(worker.name().to_owned());
-    if let Some(size) = worker.life.shared.thread_size() {
-        thread = thread.stack_size(size);
-    }
-    thread.spawn(|| worker.run_to_the_end()).map(drop)
+    let (name, size) = (worker.name().to_owned(), worker.life.shared.thread_size());
+    os::start_thread(Some(name), size, Box::new(|| worker.run_to_the_end())).map(drop)
 }
 
 /// In a strict runtime tasks leave values in the thread-locals of threads that the runtime has

@@ -4,6 +4,7 @@
 //! fail, and the caller must survive it: a kernel without `membarrier`, no right to pin, no memory
 //! for a stack. Miri, which knows few system calls, takes the portable fallback.
 
+use crate::prim::thread;
 use crate::prim::time::Duration;
 use std::ffi::OsString;
 use std::io;
@@ -207,17 +208,28 @@ pub fn futex_wake_one(word: &StdAtomicU32) {
     Host::futex_wake_one(word);
 }
 
-/// Whether a thread may be started now. Starting it asks the system; here tests make it fail.
+/// Starts a thread that calls `life`. Without `name` it has none, and without `stack` its stack has
+/// the usual size, else so many bytes. Compiled once, whatever is called.
 ///
 /// # Errors
-/// A failure on purpose; there is none without the feature `faults`.
-#[inline]
-pub fn before_thread() -> io::Result<()> {
+/// The system's: no more threads, or no memory. With the feature `faults` tests make it fail.
+pub fn start_thread(
+    name: Option<String>,
+    stack: Option<usize>,
+    life: Box<dyn FnOnce() + Send>,
+) -> io::Result<thread::JoinHandle<()>> {
     #[cfg(feature = "faults")]
     if faults::strikes(faults::Fault::Thread) {
         return Err(io::ErrorKind::WouldBlock.into());
     }
-    Ok(())
+    let mut builder = thread::Builder::new();
+    if let Some(name) = name {
+        builder = builder.name(name);
+    }
+    if let Some(stack) = stack {
+        builder = builder.stack_size(stack);
+    }
+    builder.spawn(life)
 }
 
 /// Binds the calling thread to core `core`.

@@ -11,9 +11,9 @@ use super::{MOST_CAPACITY, MOST_QUEUES, MOST_WORKERS, WorkerQueue};
 use crate::idle::Idle;
 use crate::lane::Lane;
 use crate::throttle::{Clock, Rate, RealClock, Throttle};
-use sateen_base::CachePadded;
-use sateen_base::prim::{Arc, AtomicUsize, thread};
+use sateen_base::prim::{Arc, AtomicUsize};
 use sateen_base::unwind::Held;
+use sateen_base::{CachePadded, os};
 use sateen_runtime::{Runtime, Spawn, Spawner};
 use sateen_sync::WaitPoint;
 use std::any::Any;
@@ -291,9 +291,7 @@ impl<T, C> Builder<T, C> {
                     }
                 }
                 None => {
-                    let thread = thread::Builder::new().name(name);
-                    let started =
-                        sateen_base::os::before_thread().and_then(|()| thread.spawn(work));
+                    let started = os::start_thread(Some(name), None, Box::new(work));
                     queue.keep(started.map_err(|error| StartError::NoThread(index, error))?);
                 }
             }

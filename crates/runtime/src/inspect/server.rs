@@ -58,7 +58,9 @@ fn try_start() -> io::Result<()> {
     let (listener, path) = place::open()?;
     _ = PATH.get(OnceLock::new).set(path);
     os::at_exit(remove);
-    let thread = |name: &str| thread::Builder::new().name(name.to_owned()).stack_size(STACK);
+    let start = |name: &str, life: Box<dyn FnOnce() + Send>| {
+        os::start_thread(Some(name.to_owned()), Some(STACK), life)
+    };
     let mut desks = Vec::new();
     for name in ASKERS {
         let desk = Arc::new(Desk::new());
@@ -68,7 +70,7 @@ fn try_start() -> io::Result<()> {
             os::block_write_signals();
             asker.serve();
         };
-        thread(name).spawn(asks)?;
+        start(name, Box::new(asks))?;
         desks.push(Visited { desk, asked: None, next: 0 });
     }
     let mut server = Server {
@@ -86,7 +88,7 @@ fn try_start() -> io::Result<()> {
         os::block_write_signals();
         server.serve();
     };
-    thread("sateen-inspect").spawn(serves)?;
+    start("sateen-inspect", Box::new(serves))?;
     Ok(())
 }
 

@@ -10,7 +10,7 @@ use super::TimerQueue;
 use crate::thread_parker::ThreadParker;
 use sateen_base::os::{self, PerProcess};
 use sateen_base::prim::time::Instant;
-use sateen_base::prim::{AtomicU32, Ordering, thread};
+use sateen_base::prim::{AtomicU32, Ordering};
 use sateen_base::unwind::run_and_discard;
 use std::io;
 
@@ -58,9 +58,8 @@ impl Fallback {
     }
 
     fn spawn(&'static self) -> io::Result<()> {
-        os::before_thread()?;
-        let thread = thread::Builder::new().name("sateen-timer".to_owned());
-        thread.spawn(move || self.run()).map(drop)
+        let name = Some("sateen-timer".to_owned());
+        os::start_thread(name, None, Box::new(move || self.run())).map(drop)
     }
 
     /// Says that a timer was armed that comes before all others. The token that this leaves is
