@@ -96,9 +96,6 @@ pub use {
 #[cfg(all(feature = "wait_times", not(loom)))]
 pub use worker_queue::WaitTimes;
 
-#[cfg(all(feature = "study", not(loom)))]
-pub use throttle::{SampledClock, TscClock};
-
 #[cfg(doctest)]
 #[path = "../tests/variance.rs"]
 mod variance;

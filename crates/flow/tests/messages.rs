@@ -5,7 +5,7 @@
 
 use sateen_flow::{
     CloseError, DeadReason, Graph, GraphError, Hanging, ManualClock, Map, On, Rate, Refusal, RunOn,
-    SampledClock, StartError, Throttle, WaitError, WorkerQueue,
+    StartError, Throttle, WaitError, WorkerQueue,
 };
 use sateen_runtime::{PanicPayload, Runtime};
 use sateen_shed::{Outcome, Shed};
@@ -147,9 +147,6 @@ const TABLE: &[Row] = &[
     ("a batch of nothing", "a batch of 0 tokens", || {
         let throttle = Throttle::new(Rate::per_second(1.0).expect("a rate"), ManualClock::new());
         throttle.batch(0).map(drop).expect_err("no batch").to_string()
-    }),
-    ("a clock that is never read", "a clock that is read at every 0th call", || {
-        SampledClock::new(0).map(drop).expect_err("never").to_string()
     }),
     ("a queue without workers", "a worker queue with 0 workers", || {
         not_started(|| WorkerQueue::builder().workers(0).start(|_, _| ()))

@@ -17,7 +17,6 @@ mod variance {
         covariant SendError<T> = sateen_flow::SendError<T>;
         covariant DeadLetter<T> = sateen_flow::DeadLetter<T>;
         covariant Throttle<T> = sateen_flow::Throttle<T>;
-        covariant SampledClock<T> = sateen_flow::SampledClock<T>;
         covariant SharedThrottle<T> = sateen_flow::SharedThrottle<T>;
         covariant HandOf<'a> = sateen_flow::Hand<'a, sateen_flow::RealClock>;
     }
@@ -36,7 +35,6 @@ mod auto_traits {
         SendError<T>: Send if Send, Sync if Sync = sateen_flow::SendError<T>;
         DeadLetter<T>: Send if Send, Sync if Sync = sateen_flow::DeadLetter<T>;
         Throttle<T>: Send if Send, Sync if Sync = sateen_flow::Throttle<T>;
-        SampledClock<T>: Send if Send, Sync if never = sateen_flow::SampledClock<T>;
         SharedThrottle<T>: Send if Send, Sync if Sync = sateen_flow::SharedThrottle<T>;
     }
 

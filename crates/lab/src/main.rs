@@ -14,6 +14,7 @@
 //! * `advise`: the same loops in the user's own context, ranked.
 //! * `registry`: the table of all implementations, on top of the next three.
 //! * `adapter`, `ours`, `peers`: what an implementation can do, and the implementations.
+//! * `exhibits`: what a user would not choose, to show what the choice is worth.
 //! * `blocks`: raw memory behind a safe interface, the only unsafe code.
 //! * `runner`, `rounds`, `turn`, `apart`, `crew`: repeated, interleaved runs.
 //! * `experiment`, `figure`, `store`, `stats`: experiments, their figures, runs and summaries.
@@ -46,6 +47,7 @@ mod costs;
 mod crew;
 mod doctor;
 mod error;
+mod exhibits;
 mod experiment;
 mod experiments;
 mod figure;

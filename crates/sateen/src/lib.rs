@@ -394,8 +394,6 @@ pub mod flow {
         Retry, RunError, RunOn, SendError, Sender, SharedThrottle, StartError, Stats, Tasks,
         Throttle, ThrottleError, WaitError, WorkerQueue, WorkerQueueBuilder, WorkerStats,
     };
-    #[cfg(feature = "study")]
-    pub use sateen_flow::{SampledClock, TscClock};
 }
 
 pub use sateen_iter::{

@@ -124,15 +124,7 @@ impl Clock for RealClock {
 /// assert_eq!(clock.elapsed().as_secs(), 3601);
 /// ```
 #[derive(Clone, Debug, Default)]
-pub struct ManualClock(Arc<Manual>);
-
-#[derive(Debug, Default)]
-struct Manual {
-    nanos: AtomicU64,
-    /// By how much each delay ends too late.
-    lateness: AtomicU64,
-    delays: AtomicU64,
-}
+pub struct ManualClock(Arc<AtomicU64>);
 
 impl ManualClock {
     /// At zero.
@@ -142,27 +134,12 @@ impl ManualClock {
 
     /// Advances the time; after 584 years it stands still.
     pub fn advance(&self, interval: Duration) {
-        let later = |now: u64| Some(now.saturating_add(nanos(interval)));
+        // 584 years at most.
+        let nanos = u64::try_from(interval.as_nanos()).unwrap_or(u64::MAX);
+        let later = |now: u64| Some(now.saturating_add(nanos));
         // Relaxed: the time guards no data. It never refuses.
-        _ = self.0.nanos.fetch_update(Ordering::Relaxed, Ordering::Relaxed, later);
+        _ = self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, later);
     }
-
-    /// From now on each delay takes `lateness` longer than asked: a system that wakes late.
-    #[cfg(feature = "study")]
-    pub fn set_lateness(&self, lateness: Duration) {
-        self.0.lateness.store(nanos(lateness), Ordering::Relaxed);
-    }
-
-    /// How often a caller has waited.
-    #[cfg(feature = "study")]
-    pub fn delays(&self) -> u64 {
-        self.0.delays.load(Ordering::Relaxed)
-    }
-}
-
-/// 584 years at most.
-fn nanos(interval: Duration) -> u64 {
-    u64::try_from(interval.as_nanos()).unwrap_or(u64::MAX)
 }
 
 impl Clock for ManualClock {
@@ -171,13 +148,11 @@ impl Clock for ManualClock {
     }
 
     fn delay(&self, interval: Duration) {
-        self.0.delays.fetch_add(1, Ordering::Relaxed);
-        let late = Duration::from_nanos(self.0.lateness.load(Ordering::Relaxed));
-        self.advance(interval.saturating_add(late));
+        self.advance(interval);
     }
 
     fn nanos(&self) -> u64 {
-        self.0.nanos.load(Ordering::Relaxed)
+        self.0.load(Ordering::Relaxed)
     }
 
     fn takes_time(&self) -> bool {

@@ -1,9 +1,9 @@
-//! Refused settings of rates, throttles and clocks.
+//! Refused settings of rates and throttles.
 
 use std::error::Error;
 use std::fmt;
 
-/// An invalid setting of a rate, a throttle or a clock.
+/// An invalid setting of a rate or a throttle.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum ThrottleError {
@@ -19,8 +19,6 @@ pub enum ThrottleError {
     ZeroBurst,
     /// A batch of 0 tokens.
     ZeroBatch,
-    /// A clock that is read at every 0th call.
-    ZeroSampling,
 }
 
 impl fmt::Display for ThrottleError {
@@ -38,7 +36,6 @@ impl fmt::Display for ThrottleError {
             }
             Self::ZeroBurst => f.write_str("a burst of 0 items"),
             Self::ZeroBatch => f.write_str("a batch of 0 tokens"),
-            Self::ZeroSampling => f.write_str("a clock that is read at every 0th call"),
         }
     }
 }

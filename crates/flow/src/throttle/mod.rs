@@ -10,8 +10,6 @@ mod pause;
 mod rate;
 mod shared;
 mod single;
-#[cfg(feature = "study")]
-mod study;
 mod timeline;
 
 pub use clock::{Clock, ManualClock, RealClock};
@@ -19,8 +17,6 @@ pub use error::ThrottleError;
 pub use rate::Rate;
 pub use shared::{Hand, SharedThrottle};
 pub use single::Throttle;
-#[cfg(feature = "study")]
-pub use study::{SampledClock, TscClock};
 
 pub(crate) use pause::pause_async;
 use rate::Grid;

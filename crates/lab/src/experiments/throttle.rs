@@ -2,11 +2,10 @@
 
 use crate::adapter::{OURS, ThrottleClock};
 use crate::error::{Error, input};
+use crate::exhibits::{SampledClock, TscClock};
 use crate::experiment::{Experiment, Figure, Group, Plan, Run, Trend, per_check};
 use crate::peers;
-use sateen_flow::{
-    Clock, Rate, RealClock, SampledClock, SharedThrottle, Throttle, ThrottleError, TscClock,
-};
+use sateen_flow::{Clock, Rate, RealClock, SharedThrottle, Throttle, ThrottleError};
 use std::hint::black_box;
 
 /// Our throttle, which reads (or samples) the clock for each item instead of for a batch of tokens.
@@ -54,9 +53,7 @@ impl Experiment for Throttles {
             let mut group = Group::new(1, vec![figure(clock)]);
             match clock {
                 ThrottleClock::Exact => add(&mut group, checks, || Ok(RealClock::new())),
-                ThrottleClock::Sampled => {
-                    add(&mut group, checks, || SampledClock::new(EVERY).map_err(wrong))
-                }
+                ThrottleClock::Sampled => add(&mut group, checks, || Ok(SampledClock::new(EVERY))),
                 ThrottleClock::Tsc => add(&mut group, checks, || {
                     let none = "TscClock: this processor has no counter of constant speed";
                     TscClock::new().ok_or_else(|| Error::Absent(none.to_owned()))

@@ -3,8 +3,9 @@
 use super::args::{ClockKind, Settings};
 use super::watch::{Look, Waits, Wanted};
 use crate::error::{Error, input};
+use crate::exhibits::{SampledClock, TscClock};
 use sateen_base::CachePadded;
-use sateen_flow::{Clock, Rate, RealClock, SampledClock, Sender, Throttle, TscClock, WorkerQueue};
+use sateen_flow::{Clock, Rate, RealClock, Sender, Throttle, WorkerQueue};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
@@ -85,9 +86,7 @@ pub(super) trait WithClock {
 pub(super) fn with_clock<W: WithClock>(kind: ClockKind, what: W) -> Result<W::Result, Error> {
     Ok(match kind {
         ClockKind::Exact => what.run(RealClock::new()),
-        ClockKind::Sampled(every) => {
-            what.run(SampledClock::new(every).map_err(|e| input(e.to_string()))?)
-        }
+        ClockKind::Sampled(every) => what.run(SampledClock::new(every)),
         ClockKind::Tsc => {
             let none = "--clock tsc: this processor has no counter of constant speed";
             what.run(TscClock::new().ok_or_else(|| input(none))?)

@@ -4,10 +4,11 @@ use super::collection::{Blocking, Collection, Shape, Tally, Ticks};
 use super::ours::{Bound, Stealing};
 use crate::crew;
 use crate::error::{Error, expect, input};
+use crate::exhibits::SampledClock;
 use crate::experiment::{Figure, Group, Plan, Run, Trend};
 use crate::experiments::through::Clocked;
 use crate::host::plural;
-use sateen_flow::{Rate, RealClock, SampledClock, Throttle};
+use sateen_flow::{Rate, RealClock, Throttle};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -130,8 +131,7 @@ impl Load {
         if self.step == Step::OneExact {
             return self.run::<Q, _>(&RealClock::new());
         }
-        let clock = SampledClock::new(EVERY).map_err(|e| input(e.to_string()))?;
-        self.run::<Q, _>(&clock)
+        self.run::<Q, _>(&SampledClock::new(EVERY))
     }
 
     /// One run, on fresh queues.

@@ -1,32 +1,17 @@
-//! Clocks that exist to be compared: cheaper readings of the real one.
+//! Clocks for throttles: cheaper readings of the real one.
 
-use super::pause::pause;
-use super::{Clock, RealClock, ThrottleError};
-use sateen_base::prim::time::Duration;
 use sateen_base::tsc;
-use sateen_runtime::sleep;
+use sateen_flow::{Clock, RealClock};
 use std::cell::Cell;
+use std::time::Duration;
 
 /// A clock that reads another one at every *k*-th call, and stands still for the calls between.
 ///
 /// Between two readings it is late, never early; so a throttle keeps its rate. When a throttle has
 /// to wait, it reads again. Source: the clock of *Even more performance experiments: queues and
 /// threads*.
-///
-/// # Examples
-/// ```
-/// use sateen::flow::{Clock, ManualClock, SampledClock, ThrottleError};
-/// use std::time::Duration;
-/// let time = ManualClock::new();
-/// let clock = SampledClock::over(time.clone(), 3)?;
-/// assert_eq!(clock.elapsed(), Duration::ZERO);
-/// time.advance(Duration::from_secs(1));
-/// let read: Vec<_> = (0..3).map(|_| clock.elapsed().as_secs()).collect();
-/// assert_eq!(read, [0, 0, 1]);
-/// # Ok::<(), ThrottleError>(())
-/// ```
 #[derive(Clone, Debug)]
-pub struct SampledClock<C = RealClock> {
+pub(crate) struct SampledClock<C = RealClock> {
     below: C,
     every: u32,
     /// Calls before the next reading.
@@ -35,25 +20,15 @@ pub struct SampledClock<C = RealClock> {
 }
 
 impl SampledClock {
-    /// [`RealClock`], read at every `every`-th call.
-    ///
-    /// # Errors
-    /// [`ThrottleError::ZeroSampling`] if `every` is 0.
-    pub fn new(every: u32) -> Result<Self, ThrottleError> {
+    /// [`RealClock`], read at every `every`-th call; 0 reads at each one.
+    pub(crate) fn new(every: u32) -> Self {
         Self::over(RealClock::new(), every)
     }
 }
 
 impl<C: Clock> SampledClock<C> {
-    /// Another clock, read at every `every`-th call.
-    ///
-    /// # Errors
-    /// [`ThrottleError::ZeroSampling`] if `every` is 0.
-    pub fn over(below: C, every: u32) -> Result<Self, ThrottleError> {
-        if every == 0 {
-            return Err(ThrottleError::ZeroSampling);
-        }
-        Ok(Self { below, every, left: Cell::new(0), last: Cell::new(0) })
+    fn over(below: C, every: u32) -> Self {
+        Self { below, every: every.max(1), left: Cell::new(0), last: Cell::new(0) }
     }
 
     #[inline(never)]
@@ -102,32 +77,27 @@ impl<C: Clock> Clock for SampledClock<C> {
 
 /// The processor's time-stamp counter: half the cost of [`RealClock`], and as accurate as its
 /// calibration (about one part in ten thousand).
-///
-/// ```
-/// use sateen::flow::{Clock, TscClock};
-/// if let Some(clock) = TscClock::new() {
-///     assert!(clock.elapsed() <= clock.elapsed());
-/// }
-/// ```
 #[derive(Clone, Copy, Debug)]
-pub struct TscClock {
+pub(crate) struct TscClock {
     start: u64,
     /// Nanoseconds a tick, times 2 to the power of 32.
     scaled: u64,
+    /// It waits.
+    real: RealClock,
 }
 
 impl TscClock {
     /// Counts from now on; `None` if the processor has no counter, or one whose speed changes.
     ///
     /// The first call in a process takes 2 ms, to calibrate.
-    pub fn new() -> Option<Self> {
+    pub(crate) fn new() -> Option<Self> {
         if !tsc::is_invariant() {
             return None;
         }
         // Ten seconds' worth, so that rounding to whole nanoseconds does not show.
         const TICKS: u64 = 1 << 35;
         let scaled = (tsc::nanos(TICKS) as f64 / TICKS as f64 * (1u64 << 32) as f64) as u64;
-        Some(Self { start: tsc::now(), scaled })
+        Some(Self { start: tsc::now(), scaled, real: RealClock::new() })
     }
 }
 
@@ -137,16 +107,45 @@ impl Clock for TscClock {
     }
 
     fn delay(&self, interval: Duration) {
-        pause(interval);
+        self.real.delay(interval);
     }
 
     fn rest(&self, interval: Duration) {
-        sleep(interval);
+        self.real.rest(interval);
     }
 
     #[inline]
     fn nanos(&self) -> u64 {
         let ticks = tsc::now().saturating_sub(self.start);
         ((u128::from(ticks) * u128::from(self.scaled)) >> 32) as u64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sateen_flow::{ManualClock, Rate, Throttle};
+
+    #[test]
+    fn a_sampled_clock_keeps_the_rate() {
+        let time = ManualClock::new();
+        let rate = Rate::per_second(1e6).expect("a rate");
+        let throttle = Throttle::new(rate, SampledClock::over(time.clone(), 8));
+        let mut throttle = throttle.batch(1).expect("a batch");
+        for _ in 0..=100_000 {
+            throttle.wait();
+            time.advance(Duration::from_nanos(300));
+        }
+        let took = time.elapsed().as_secs_f64();
+        assert!((0.1..0.1001).contains(&took), "{took}");
+    }
+
+    #[test]
+    fn the_counter_tells_the_time() {
+        let real = RealClock::new();
+        if let Some(tsc) = TscClock::new() {
+            let (before, read, after) = (real.elapsed(), tsc.elapsed(), real.elapsed());
+            assert!(read.as_secs_f64() <= after.as_secs_f64() * 1.01, "{before:?} {read:?}");
+        }
     }
 }
