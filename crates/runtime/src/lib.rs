@@ -142,8 +142,6 @@ cfg_if::cfg_if! {
         };
         #[cfg(all(feature = "trace", feature = "tracing"))]
         pub use spans::TraceLayer;
-        #[cfg(feature = "study")]
-        pub use stack::FixedStacks;
         #[cfg(feature = "trace")]
         pub use trace::{Trace, TraceError, TraceSummary};
         pub use {

@@ -12,23 +12,8 @@ fn all_policies() -> [fn() -> Scheduling; 4] {
     [policy::work_stealing, policy::work_sharing, policy::round_robin, by_property]
 }
 
-/// Work sharing, with each kind of lock.
-fn all_locks() -> [fn() -> Scheduling; 8] {
-    use sateen_sync::spin::*;
-    [
-        policy::work_sharing_locked::<Ttas>,
-        policy::work_sharing_locked::<TtasAdaptive>,
-        policy::work_sharing_locked::<TtasFutex>,
-        policy::work_sharing_locked::<TtasAdaptiveFutex>,
-        policy::work_sharing_locked::<Ticket>,
-        policy::work_sharing_locked::<Mcs>,
-        policy::work_sharing_locked::<OsMutex>,
-        policy::work_sharing_locked::<Kernel>,
-    ]
-}
-
 fn with_all(f: impl Fn(&Runtime)) {
-    for policy in all_policies().into_iter().chain(all_locks()) {
+    for policy in all_policies() {
         for workers in [1, 2, 3, 8] {
             let runtime =
                 Runtime::builder().workers(workers).policy(policy()).build().expect("a runtime");
@@ -187,9 +172,7 @@ fn priorities_are_kept() {
     use Priority::{High, Low, Normal};
     let settings =
         || [Low, High, Normal, High, Low, Normal].map(|p| Spawn::new().priority(p)).into();
-    for policy in all_locks().into_iter().chain([policy::work_sharing as fn() -> _]) {
-        assert_eq!(order(policy(), settings()), [1, 3, 2, 5, 0, 4]);
-    }
+    assert_eq!(order(policy::work_sharing(), settings()), [1, 3, 2, 5, 0, 4]);
     assert_eq!(order(policy::round_robin(), settings()), [1, 3, 2, 5, 0, 4]);
     // The youngest task comes first.
     assert_eq!(order(policy::work_stealing(), settings()), [3, 1, 5, 2, 4, 0]);

@@ -325,12 +325,10 @@ fn every_allocator_works() {
     unsafe {
         works(PooledStacks::new().unguarded());
         works(PooledStacks::new().unguarded().high_water(0));
-        works(sateen_runtime::FixedStacks::new().unguarded());
     }
     for guard in [StackGuard::Light, StackGuard::Protected] {
         works(PooledStacks::new().guard(guard));
         works(PooledStacks::new().guard(guard).high_water(0));
-        works(sateen_runtime::FixedStacks::new().guard(guard));
     }
 }
 

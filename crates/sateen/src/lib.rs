@@ -108,8 +108,6 @@ pub use sateen_runtime::{
 // What needs a thread or a stack of its own.
 cfg_if::cfg_if! {
     if #[cfg(not(target_family = "wasm"))] {
-        #[cfg(feature = "study")]
-        pub use sateen_runtime::FixedStacks;
         #[cfg(all(feature = "trace", feature = "tracing"))]
         pub use sateen_runtime::TraceLayer;
         #[cfg(feature = "trace")]

@@ -2,5 +2,7 @@
 //! the choice is worth.
 
 mod clocks;
+mod shared_policy;
 
 pub(crate) use clocks::{SampledClock, TscClock};
+pub(crate) use shared_policy::work_sharing_locked;

@@ -7,8 +7,6 @@
 
 mod changes;
 mod custom;
-#[cfg(feature = "study")]
-mod locked_queue;
 mod ready;
 mod round_robin;
 mod runnable;
@@ -26,15 +24,11 @@ use crate::task::{self, PropertyListener, TaskId};
 use crate::unwind::Held;
 use changes::Changes;
 pub(crate) use custom::Custom;
-#[cfg(feature = "study")]
-use lock_api::RawMutex;
-#[cfg(feature = "study")]
-use locked_queue::Locked;
 use round_robin::RoundRobin;
 use sateen_base::prim::time::{Duration, Instant};
 use sateen_base::prim::{Arc, AtomicUsize, Ordering};
-use shared_queue::{LockFree, SharedQueue};
-use sharing::{Shares, Sharing, Staged};
+use shared_queue::SharedQueue;
+use sharing::{Sharing, Stage};
 use std::cell::Cell;
 use std::ptr::NonNull;
 use stealing::Stealer;
@@ -171,9 +165,6 @@ pub struct Scheduling(pub(crate) Kind);
 pub(crate) enum Kind {
     Stealing,
     Sharing,
-    /// Makes what makes the policy of each worker.
-    #[cfg(feature = "study")]
-    SharingLocked(fn() -> MakePolicy),
     RoundRobin,
     Custom(Held<Box<Make>>),
 }
@@ -183,8 +174,6 @@ impl std::fmt::Debug for Scheduling {
         f.write_str(match self.0 {
             Kind::Stealing => "work_stealing",
             Kind::Sharing => "work_sharing",
-            #[cfg(feature = "study")]
-            Kind::SharingLocked(_) => "work_sharing_locked",
             Kind::RoundRobin => "round_robin",
             Kind::Custom(_) => "custom",
         })
@@ -204,37 +193,6 @@ pub fn work_stealing() -> Scheduling {
 /// the shared queue is empty.
 pub fn work_sharing() -> Scheduling {
     Scheduling(Kind::Sharing)
-}
-
-/// [`work_sharing`] with the shared queue, and each worker's last few tasks, under locks of kind
-/// `K`.
-///
-/// `K` is one of [`sateen_sync::spin`], or any [`lock_api::RawMutex`] that blocks its thread if it
-/// blocks at all, and never a task. The queue of [`work_sharing`] has no lock and is faster; this
-/// shows what a kind of lock is worth inside a scheduler.
-///
-/// # Examples
-///
-/// ```
-/// use sateen::{Runtime, policy};
-/// use sateen::sync::spin::TtasAdaptiveFutex;
-///
-/// let policy = policy::work_sharing_locked::<TtasAdaptiveFutex>();
-/// let runtime = Runtime::builder().workers(2).policy(policy).build()?;
-/// assert_eq!(runtime.spawn(|| 6 * 7).join().unwrap(), 42);
-/// # Ok::<(), sateen::BuildError>(())
-/// ```
-#[cfg(feature = "study")]
-pub fn work_sharing_locked<K: RawMutex + Send + Sync + 'static>() -> Scheduling {
-    Scheduling(Kind::SharingLocked(|| {
-        sharing::<Locked<K>>(|policy| WorkerPolicy::SharingLocked(Box::new(policy)))
-    }))
-}
-
-/// Makes the policies of workers that share a queue.
-fn sharing<Q: SharedQueue>(wrap: fn(Sharing<Q>) -> WorkerPolicy) -> MakePolicy {
-    let queue = Arc::new(Q::new());
-    Box::new(move || wrap(Sharing::new(Arc::clone(&queue))))
 }
 
 /// Each worker is alone: tasks and branches that are spawned on it stay on it, and run in order.
@@ -273,8 +231,6 @@ impl Kind {
     pub(crate) fn moves_work(&self) -> bool {
         match self {
             Self::Stealing | Self::Sharing => true,
-            #[cfg(feature = "study")]
-            Self::SharingLocked(_) => true,
             Self::RoundRobin | Self::Custom(_) => false,
         }
     }
@@ -284,9 +240,7 @@ impl Kind {
 #[expect(clippy::large_enum_variant)] // One a worker, and nearly always the largest.
 pub(crate) enum WorkerPolicy {
     Stealing(Stealing),
-    Sharing(Sharing<LockFree>),
-    #[cfg(feature = "study")]
-    SharingLocked(Box<dyn Shares>),
+    Sharing(Sharing),
     RoundRobin(RoundRobin),
     Custom(Custom),
 }
@@ -295,9 +249,10 @@ pub(crate) enum WorkerPolicy {
 pub(crate) fn for_workers(kind: Kind, workers: usize) -> (Vec<WorkerPolicy>, Option<MakePolicy>) {
     let make: MakePolicy = match kind {
         Kind::Stealing => Box::new(|| WorkerPolicy::Stealing(Stealing::new())),
-        Kind::Sharing => sharing::<LockFree>(WorkerPolicy::Sharing),
-        #[cfg(feature = "study")]
-        Kind::SharingLocked(make) => make(),
+        Kind::Sharing => {
+            let queue = Arc::new(SharedQueue::new());
+            Box::new(move || WorkerPolicy::Sharing(Sharing::new(Arc::clone(&queue))))
+        }
         Kind::RoundRobin => {
             let alone = |_| WorkerPolicy::RoundRobin(RoundRobin::new());
             return ((0..workers).map(alone).collect(), None);
@@ -320,8 +275,6 @@ impl WorkerPolicy {
         match self {
             Self::Stealing(policy) => policy.awakened(runnable()),
             Self::Sharing(policy) => policy.awakened(runnable()),
-            #[cfg(feature = "study")]
-            Self::SharingLocked(policy) => policy.awakened(runnable()),
             Self::RoundRobin(policy) => policy.awakened(runnable()),
             Self::Custom(custom) => custom.awakened(entry),
         }
@@ -360,8 +313,6 @@ impl WorkerPolicy {
         match self {
             Self::Stealing(policy) => policy.push_normal(entry),
             Self::Sharing(policy) => policy.push_normal(entry),
-            #[cfg(feature = "study")]
-            Self::SharingLocked(policy) => policy.push_normal(entry),
             Self::RoundRobin(policy) => policy.push_normal(entry),
             Self::Custom(custom) => custom.awakened(entry),
         }
@@ -381,8 +332,6 @@ impl WorkerPolicy {
         match self {
             Self::Stealing(policy) => policy.pick_next(),
             Self::Sharing(policy) => policy.pick_next(),
-            #[cfg(feature = "study")]
-            Self::SharingLocked(policy) => policy.pick_next(),
             Self::RoundRobin(policy) => policy.pick_next(),
             Self::Custom(custom) => return custom.pick_next(),
         }
@@ -393,8 +342,6 @@ impl WorkerPolicy {
         match self {
             Self::Stealing(policy) => policy.has_ready(),
             Self::Sharing(policy) => policy.has_ready(),
-            #[cfg(feature = "study")]
-            Self::SharingLocked(policy) => policy.has_ready(),
             Self::RoundRobin(policy) => policy.has_ready(),
             Self::Custom(custom) => custom.has_ready(),
         }
@@ -412,8 +359,6 @@ impl WorkerPolicy {
         match self {
             Self::Stealing(policy) => policy.pop_task(task),
             Self::Sharing(policy) => policy.pop_task(task),
-            #[cfg(feature = "study")]
-            Self::SharingLocked(policy) => policy.pop_task(task),
             Self::RoundRobin(policy) => policy.pop_task(task),
             Self::Custom(_) => false,
         }
@@ -426,8 +371,6 @@ impl WorkerPolicy {
         match self {
             Self::Stealing(policy) => policy.take_stale(stale),
             Self::Sharing(policy) => policy.take_stale(stale),
-            #[cfg(feature = "study")]
-            Self::SharingLocked(policy) => policy.take_stale(stale),
             Self::RoundRobin(policy) => policy.take_stale(stale),
             Self::Custom(_) => 0,
         }
@@ -439,8 +382,6 @@ impl WorkerPolicy {
         match self {
             Self::Stealing(policy) => policy.pop_youngest(),
             Self::Sharing(policy) => policy.pop_youngest(),
-            #[cfg(feature = "study")]
-            Self::SharingLocked(policy) => policy.pop_youngest(),
             Self::RoundRobin(policy) => policy.pop_youngest(),
             Self::Custom(_) => None,
         }
@@ -472,8 +413,6 @@ impl WorkerPolicy {
         match self {
             Self::Stealing(policy) => PolicyView::Stealing(policy.stealer().clone()),
             Self::Sharing(policy) => PolicyView::Sharing(policy.stage()),
-            #[cfg(feature = "study")]
-            Self::SharingLocked(policy) => PolicyView::Sharing(policy.stage()),
             Self::RoundRobin(policy) => PolicyView::Alone(Arc::clone(policy.len())),
             Self::Custom(custom) => PolicyView::Custom(Arc::clone(custom.changes())),
         }
@@ -483,7 +422,7 @@ impl WorkerPolicy {
 /// What every thread may use of a worker's policy.
 pub(crate) enum PolicyView {
     Stealing(Stealer),
-    Sharing(Arc<dyn Staged>),
+    Sharing(Arc<Stage>),
     /// Round robin: others may take nothing, branches neither. The number of tasks that wait.
     Alone(Arc<AtomicUsize>),
     /// Others may take branches. The policy is told of changed properties.

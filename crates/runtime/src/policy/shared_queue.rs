@@ -2,42 +2,24 @@
 
 use crate::entry::Entry;
 use crate::task::Priority;
-use lock_api::RawMutex;
-use sateen_base::RawSpinLock;
 use sateen_base::prim::spin_loop;
 use sateen_deque::{Injector, Steal};
 
 /// Unstarted work, by priority, the oldest first. Any thread.
-pub(crate) trait SharedQueue: Send + Sync + 'static {
-    /// The kind of the workers' own locks beside it.
-    type Lock: RawMutex + Send + Sync;
+pub(super) struct SharedQueue([Injector<Entry>; Priority::COUNT]);
 
-    fn new() -> Self;
-    fn push(&self, entry: Entry, priority: Priority);
-    fn take(&self, priority: Priority) -> Option<Entry>;
-    /// A hint; a worker that falls asleep looks after a fence.
-    fn is_empty(&self) -> bool;
-    /// How many entries it holds, about.
-    fn len(&self) -> usize;
-}
-
-/// The default.
-pub(crate) struct LockFree([Injector<Entry>; Priority::COUNT]);
-
-impl SharedQueue for LockFree {
-    type Lock = RawSpinLock;
-
-    fn new() -> Self {
+impl SharedQueue {
+    pub(super) fn new() -> Self {
         Self([(); Priority::COUNT].map(|()| Injector::new()))
     }
 
     #[inline]
-    fn push(&self, entry: Entry, priority: Priority) {
+    pub(super) fn push(&self, entry: Entry, priority: Priority) {
         self.0[priority as usize].push(entry);
     }
 
     #[inline]
-    fn take(&self, priority: Priority) -> Option<Entry> {
+    pub(super) fn take(&self, priority: Priority) -> Option<Entry> {
         loop {
             match self.0[priority as usize].steal() {
                 Steal::Success(entry) => return Some(entry),
@@ -47,12 +29,14 @@ impl SharedQueue for LockFree {
         }
     }
 
+    /// A hint; a worker that falls asleep looks after a fence.
     #[inline]
-    fn is_empty(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         self.0.iter().all(Injector::is_empty)
     }
 
-    fn len(&self) -> usize {
+    /// How many entries it holds, about.
+    pub(super) fn len(&self) -> usize {
         self.0.iter().map(Injector::len).sum()
     }
 }

@@ -12,7 +12,7 @@ use super::shared_queue::SharedQueue;
 use super::stealing::{part_stale, pop_task};
 use crate::entry::Entry;
 use crate::task::{Header, Priority};
-use lock_api::Mutex;
+use sateen_base::SpinLock;
 use sateen_base::prim::{Arc, AtomicUsize, Ordering};
 use std::cell::Cell;
 use std::collections::VecDeque;
@@ -27,53 +27,22 @@ const STAGED: usize = 32;
 ///
 /// On lines of its own: its worker writes it at every spawn. Blocks of this size lie side by side,
 /// so two workers' stages could share a line otherwise, or a stage one with what all read.
-// (As much as `CachePadded`, which would stand between the `Arc` and the trait.)
 #[repr(align(128))]
-pub(crate) struct Stage<Q: SharedQueue> {
-    shared: Arc<Q>,
-    staged: Mutex<Q::Lock, VecDeque<Entry>>,
+pub(crate) struct Stage {
+    shared: Arc<SharedQueue>,
+    staged: SpinLock<VecDeque<Entry>>,
     /// Written under the lock of `staged`.
     staged_len: AtomicUsize,
 }
 
 /// A worker's stage, and its own fibers.
-pub(crate) struct Sharing<Q: SharedQueue> {
-    stage: Arc<Stage<Q>>,
+pub(crate) struct Sharing {
+    stage: Arc<Stage>,
     fibers: ReadyFibers,
     resumes: Cell<u32>,
 }
 
-/// [`Stage`], whatever its queue.
-pub(crate) trait Staged: Send + Sync {
-    /// Whether anything waits in the shared queue or at this worker that others could take.
-    fn has_shared(&self) -> bool;
-    /// The oldest task staged here.
-    fn take_staged(&self) -> Option<Entry>;
-    /// How many are staged here, and how many lie in the shared queue, about.
-    fn lens(&self) -> (usize, usize);
-}
-
-/// [`Sharing`], whatever its queue.
-pub(crate) trait Shares {
-    /// See [`Policy::awakened`](super::Policy::awakened).
-    fn awakened(&self, runnable: Runnable);
-    /// See [`Policy::pick_next`](super::Policy::pick_next).
-    fn pick_next(&self) -> Option<Runnable>;
-    /// See [`Policy::has_ready`](super::Policy::has_ready).
-    fn has_ready(&self) -> bool;
-    /// Stages a new task of normal priority.
-    fn push_normal(&self, entry: Entry);
-    /// The youngest staged here.
-    fn pop_youngest(&self) -> Option<Entry>;
-    /// See [`WorkerPolicy::pop_task`](super::WorkerPolicy::pop_task).
-    fn pop_task(&self, task: NonNull<Header>) -> bool;
-    /// See [`WorkerPolicy::take_stale`](super::WorkerPolicy::take_stale).
-    fn take_stale(&self, stale: &mut Vec<Entry>) -> usize;
-    /// What every thread may use.
-    fn stage(&self) -> Arc<dyn Staged>;
-}
-
-impl<Q: SharedQueue> Stage<Q> {
+impl Stage {
     fn has_staged(&self) -> bool {
         // Ordering: Relaxed, a hint; a worker that falls asleep looks after a fence.
         self.staged_len.load(Ordering::Relaxed) != 0
@@ -93,28 +62,29 @@ impl<Q: SharedQueue> Stage<Q> {
         let older = staged.drain(..STAGED / 2);
         older.for_each(|entry| self.shared.push(entry, Priority::Normal));
     }
-}
 
-impl<Q: SharedQueue> Staged for Stage<Q> {
-    fn has_shared(&self) -> bool {
+    /// Whether anything waits in the shared queue or at this worker that others could take.
+    pub(super) fn has_shared(&self) -> bool {
         self.has_staged() || !self.shared.is_empty()
     }
 
-    fn take_staged(&self) -> Option<Entry> {
+    /// The oldest task staged here.
+    pub(super) fn take_staged(&self) -> Option<Entry> {
         if self.has_staged() { self.staged(VecDeque::pop_front) } else { None }
     }
 
-    fn lens(&self) -> (usize, usize) {
+    /// How many are staged here, and how many lie in the shared queue, about.
+    pub(super) fn lens(&self) -> (usize, usize) {
         // Ordering: Relaxed, as in `has_staged`.
         (self.staged_len.load(Ordering::Relaxed), self.shared.len())
     }
 }
 
-impl<Q: SharedQueue> Sharing<Q> {
-    pub(super) fn new(shared: Arc<Q>) -> Self {
+impl Sharing {
+    pub(super) fn new(shared: Arc<SharedQueue>) -> Self {
         let stage = Arc::new(Stage {
             shared,
-            staged: Mutex::new(VecDeque::with_capacity(STAGED + 1)),
+            staged: SpinLock::new(VecDeque::with_capacity(STAGED + 1)),
             staged_len: AtomicUsize::new(0),
         });
         Self { stage, fibers: ReadyFibers::new(), resumes: Cell::new(0) }
@@ -127,10 +97,9 @@ impl<Q: SharedQueue> Sharing<Q> {
             .or_else(|| self.stage.take_staged())
             .or_else(|| shared(Priority::Low))
     }
-}
 
-impl<Q: SharedQueue> Shares for Sharing<Q> {
-    fn awakened(&self, runnable: Runnable) {
+    /// See [`Policy::awakened`](super::Policy::awakened).
+    pub(super) fn awakened(&self, runnable: Runnable) {
         let priority = runnable.priority();
         let entry = runnable.into_entry();
         if entry.is_fiber() {
@@ -142,7 +111,8 @@ impl<Q: SharedQueue> Shares for Sharing<Q> {
         }
     }
 
-    fn pick_next(&self) -> Option<Runnable> {
+    /// See [`Policy::pick_next`](super::Policy::pick_next).
+    pub(super) fn pick_next(&self) -> Option<Runnable> {
         let resumes = self.resumes.get() + 1;
         if resumes <= RESUMES
             && let Some(fiber) = self.fibers.pop()
@@ -154,12 +124,14 @@ impl<Q: SharedQueue> Shares for Sharing<Q> {
         self.take_task().or_else(|| self.fibers.pop()).map(Runnable::new)
     }
 
-    fn has_ready(&self) -> bool {
+    /// See [`Policy::has_ready`](super::Policy::has_ready).
+    pub(super) fn has_ready(&self) -> bool {
         !self.fibers.is_empty() || self.stage.has_shared()
     }
 
+    /// Stages a new task of normal priority.
     #[inline]
-    fn push_normal(&self, entry: Entry) {
+    pub(super) fn push_normal(&self, entry: Entry) {
         self.stage.staged(|staged| {
             staged.push_back(entry);
             if staged.len() > STAGED {
@@ -168,19 +140,22 @@ impl<Q: SharedQueue> Shares for Sharing<Q> {
         });
     }
 
+    /// The youngest staged here.
     #[inline]
-    fn pop_youngest(&self) -> Option<Entry> {
+    pub(super) fn pop_youngest(&self) -> Option<Entry> {
         let stage = &self.stage;
         if stage.has_staged() { stage.staged(VecDeque::pop_back) } else { None }
     }
 
+    /// See [`WorkerPolicy::pop_task`](super::WorkerPolicy::pop_task).
     #[inline]
-    fn pop_task(&self, task: NonNull<Header>) -> bool {
+    pub(super) fn pop_task(&self, task: NonNull<Header>) -> bool {
         pop_task(task, || self.pop_youngest(), |entry| self.push_normal(entry))
     }
 
+    /// See [`WorkerPolicy::take_stale`](super::WorkerPolicy::take_stale).
     #[cold]
-    fn take_stale(&self, stale: &mut Vec<Entry>) -> usize {
+    pub(super) fn take_stale(&self, stale: &mut Vec<Entry>) -> usize {
         let shared = &self.stage.shared;
         let mut kept = 0;
         for priority in [Priority::High, Priority::Normal, Priority::Low] {
@@ -192,7 +167,8 @@ impl<Q: SharedQueue> Shares for Sharing<Q> {
         kept
     }
 
-    fn stage(&self) -> Arc<dyn Staged> {
-        Arc::clone(&self.stage) as Arc<dyn Staged>
+    /// What every thread may use.
+    pub(super) fn stage(&self) -> Arc<Stage> {
+        Arc::clone(&self.stage)
     }
 }

@@ -11,16 +11,12 @@
 //! reach their guard before the slots reach their end.
 
 mod allocator;
-#[cfg(feature = "study")]
-mod fixed;
 #[cfg(debug_assertions)]
 mod high_water;
 mod pooled;
 
 pub(crate) use allocator::UserStacks;
 pub use allocator::{Stack, StackAllocator};
-#[cfg(feature = "study")]
-pub use fixed::FixedStacks;
 pub use pooled::PooledStacks;
 pub use sateen_base::os::StackGuard;
 

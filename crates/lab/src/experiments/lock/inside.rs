@@ -2,18 +2,19 @@
 
 use super::figure;
 use crate::error::{Error, expect};
+use crate::exhibits::work_sharing_locked;
 use crate::experiment::{Figure, Group, Plan, Run};
 use crate::ours::{LOCK_FREE, RawKind, scheduled, skynet_join};
 use crate::registry::for_each;
-use sateen::policy::{Scheduling, work_sharing, work_sharing_locked};
+use sateen::policy::{Scheduling, work_sharing};
 use std::time::Instant;
 
 const WORKERS: usize = 2;
 
 /// Group `in-runtime`.
 pub(super) fn group(plan: &Plan) -> Group {
-    let what = "skynet of 100,000 leaves, spawned tasks, joined, under work sharing; this kind of \
-                lock (or none) protects the shared queue and the workers' own: time per leaf";
+    let what = "skynet of 100,000 leaves, spawned tasks, joined, under work sharing, ours or as a \
+                policy of the lab's with its queues under this kind of lock: time per leaf";
     let figure = Figure {
         name: format!("time per leaf/{WORKERS} workers"),
         ..figure("in-runtime".to_owned(), format!("w{WORKERS}"), WORKERS, what.to_owned())
