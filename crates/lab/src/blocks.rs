@@ -1,4 +1,4 @@
-//! A safe form of the raw interface of `sateen-pool`, at no cost: the lab's only unsafe code.
+//! A safe form of the raw interface of `sateen-pool`, at no cost.
 
 #![expect(unsafe_code, reason = "blocks are raw memory; each use is argued below")]
 

@@ -15,7 +15,7 @@
 //! * `registry`: the table of all implementations, on top of the next three.
 //! * `adapter`, `ours`, `peers`: what an implementation can do, and the implementations.
 //! * `exhibits`: what a user would not choose, to show what the choice is worth.
-//! * `blocks`: raw memory behind a safe interface, the only unsafe code.
+//! * `blocks`: raw memory behind a safe interface. It and `exhibits` have the unsafe code.
 //! * `runner`, `rounds`, `turn`, `apart`, `crew`: repeated, interleaved runs.
 //! * `experiment`, `figure`, `store`, `stats`: experiments, their figures, runs and summaries.
 //! * `interrupt`, `error`: what ends the lab early, and with which status.

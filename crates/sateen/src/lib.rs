@@ -178,7 +178,7 @@ pub mod sync {
     //! # Features
     //!
     //! `local` and `primitives` add what is said above. `lock_api_05` implements version 0.5 of
-    //! `lock_api` beside 0.4. `study` adds what exists to be measured beside the rest.
+    //! `lock_api` beside 0.4.
 
     #[cfg(feature = "local")]
     pub use sateen_sync::local;

@@ -2,8 +2,6 @@
 //! acquisition gave: nothing here.
 
 use crate::RawMutex;
-#[cfg(feature = "study")]
-use crate::spin::{Kernel, OsMutex, Ticket, TtasAdaptive, TtasFutex};
 use crate::spin::{Mcs, NoAtomics, SpinConfig, Ttas, TtasAdaptiveFutex};
 use lock_api_05::{GuardNoSend, GuardSend};
 
@@ -48,15 +46,6 @@ also! {
     NoAtomics: GuardNoSend;
 }
 
-#[cfg(feature = "study")]
-also! {
-    TtasAdaptive<C>: GuardSend;
-    TtasFutex<C>: GuardSend;
-    Ticket<C>: GuardSend;
-    OsMutex: GuardNoSend;
-    Kernel: GuardSend;
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -77,13 +66,5 @@ mod tests {
         works::<TtasAdaptiveFutex>();
         works::<Mcs>();
         works::<NoAtomics>();
-        #[cfg(feature = "study")]
-        {
-            works::<TtasAdaptive>();
-            works::<TtasFutex>();
-            works::<Ticket>();
-            works::<OsMutex>();
-            works::<Kernel>();
-        }
     }
 }

@@ -1,11 +1,12 @@
 //! What differs between the real machine and the model checker, in one place: the futex, thread
 //! locals, and constructors that cannot be `const` under loom.
 
-use lock_api::RawMutex;
+use sateen_base::AbortGuard;
+#[cfg(not(loom))]
+use sateen_base::SpinLock;
 pub(crate) use sateen_base::const_except_loom;
 use sateen_base::prim::searched::AtomicU32;
 use sateen_base::prim::time::{Duration, Instant};
-use sateen_base::{AbortGuard, RawSpinLock};
 
 #[cfg(loom)]
 pub(crate) use loom::thread_local;
@@ -100,29 +101,25 @@ impl FutexWord {
     }
 }
 
-/// The lock of a wait queue or a timer queue, of kind `L`. Under loom a mutex of the model takes
-/// its place, whose waiting the checker understands; the kinds have models of their own.
+/// The lock of a wait queue or a timer queue. Under loom a mutex of the model takes its place, whose
+/// waiting the checker understands; the spinlock has a model of its own.
 #[derive(Debug)]
-pub(crate) struct ShortLock<L = RawSpinLock> {
+pub(crate) struct ShortLock {
     #[cfg(not(loom))]
-    raw: L,
+    raw: SpinLock<()>,
     #[cfg(loom)]
     raw: loom::sync::Mutex<()>,
-    #[cfg(loom)]
-    kind: std::marker::PhantomData<L>,
 }
 
-impl<L: RawMutex> ShortLock<L> {
+impl ShortLock {
     const_except_loom! {
         /// A free lock.
         pub(crate) const fn new() -> Self {
             Self {
                 #[cfg(not(loom))]
-                raw: L::INIT,
+                raw: SpinLock::new(()),
                 #[cfg(loom)]
                 raw: loom::sync::Mutex::new(()),
-                #[cfg(loom)]
-                kind: std::marker::PhantomData,
             }
         }
     }
@@ -144,37 +141,10 @@ impl<L: RawMutex> ShortLock<L> {
     #[inline]
     pub(crate) fn with_foreign<R>(&self, f: impl FnOnce() -> R) -> R {
         #[cfg(not(loom))]
-        let _held = Held::new(&self.raw);
+        let _held = self.raw.lock();
         #[cfg(loom)]
         let _held = self.raw.lock().expect("nobody panics under this lock");
         f()
-    }
-}
-
-/// Holds a lock. A panic of the lock's own code ends the process: a node that is about to be freed
-/// must first leave its list.
-#[cfg(not(loom))]
-struct Held<'a, L: RawMutex>(&'a L);
-
-#[cfg(not(loom))]
-impl<'a, L: RawMutex> Held<'a, L> {
-    #[inline(always)]
-    fn new(lock: &'a L) -> Self {
-        let guard = AbortGuard::new("the lock of a queue panicked");
-        lock.lock();
-        guard.disarm();
-        Self(lock)
-    }
-}
-
-#[cfg(not(loom))]
-impl<L: RawMutex> Drop for Held<'_, L> {
-    #[inline(always)]
-    fn drop(&mut self) {
-        let guard = AbortGuard::new("the lock of a queue panicked");
-        // SAFETY: locked in `new`, on this thread: it is dropped where it was made.
-        unsafe { self.0.unlock() };
-        guard.disarm();
     }
 }
 

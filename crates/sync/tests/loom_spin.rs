@@ -4,7 +4,7 @@
 
 mod spin_model;
 
-use sateen_sync::spin::{Mcs, Ticket, Ttas, TtasAdaptive};
+use sateen_sync::spin::{Mcs, Ttas};
 use spin_model::model;
 
 macro_rules! kinds {
@@ -20,9 +20,6 @@ macro_rules! kinds {
 kinds! {
     ttas_two: Ttas, 3, 2, 2, true;
     ttas_three: Ttas, 1, 3, 1, false;
-    adaptive_two: TtasAdaptive, 3, 2, 2, true;
-    ticket_two: Ticket, 3, 2, 2, true;
-    ticket_three: Ticket, 1, 3, 1, false;
     mcs_two: Mcs, 2, 2, 2, true;
     mcs_three: Mcs, 2, 3, 1, false;
 }

@@ -3,7 +3,7 @@
 
 mod spin_model;
 
-use sateen_sync::spin::{Kernel, TtasAdaptiveFutex, TtasFutex};
+use sateen_sync::spin::TtasAdaptiveFutex;
 use spin_model::model;
 
 macro_rules! kinds {
@@ -17,10 +17,6 @@ macro_rules! kinds {
 }
 
 kinds! {
-    futex_two: TtasFutex, 3, 2, 2, true;
-    futex_three: TtasFutex, 2, 3, 1, false;
-    kernel_two: Kernel, 3, 2, 1, true;
-    kernel_three: Kernel, 2, 3, 1, false;
     // Two turns. One thread sleeps during the other's first turn, wakes during its second turn, and
     // goes back to sleep.
     adaptive_futex_two: TtasAdaptiveFutex, 3, 2, 2, false;

@@ -4,8 +4,6 @@
 mod common;
 
 use common::{InlineTask, block_on};
-use lock_api::RawMutex;
-use sateen_base::RawSpinLock;
 use sateen_base::XorShift;
 use sateen_sync::wait_queue::{CancelOutcome, Permit, Position, Waiter};
 use sateen_sync::{WaitQueue, park};
@@ -268,12 +266,12 @@ fn a_timed_wait_ends_in_time_or_with_a_permit() {
 }
 
 /// A semaphore in ten lines. It shows that no permit is lost or doubled.
-struct Semaphore<L = RawSpinLock> {
+struct Semaphore {
     permits: AtomicUsize,
-    queue: WaitQueue<L>,
+    queue: WaitQueue,
 }
 
-impl<L: RawMutex> Semaphore<L> {
+impl Semaphore {
     fn try_take(&self) -> bool {
         self.permits.fetch_update(SeqCst, SeqCst, |n| n.checked_sub(1)).is_ok()
     }
@@ -333,42 +331,13 @@ fn a_waiter_that_waited_for_something_else_meanwhile_looks_first() {
 
 #[test]
 fn stress_threads_futures_and_cancelled_futures() {
-    stress::<RawSpinLock>(sized(3_000));
+    stress(sized(3_000));
 }
 
-#[cfg(feature = "study")]
-#[test]
-fn stress_under_each_kind_of_lock() {
-    use sateen_sync::spin::*;
-    let rounds = sized(300);
-    stress::<Ttas>(rounds);
-    stress::<TtasAdaptive>(rounds);
-    stress::<TtasFutex>(rounds);
-    stress::<TtasAdaptiveFutex>(rounds);
-    stress::<TtasAdaptiveFutex<OneCore>>(rounds);
-    stress::<Ticket>(rounds);
-    stress::<Mcs>(rounds);
-    stress::<OsMutex>(rounds);
-    stress::<Kernel>(rounds);
-}
-
-#[cfg(feature = "study")]
-#[test]
-fn a_queue_without_atomics_serves_the_futures_of_a_thread() {
-    let queue = WaitQueue::<sateen_sync::spin::NoAtomics>::with_lock();
-    let mut waits = [(); 3].map(|()| Box::pin(queue.wait_unless_async(|| false)));
-    assert!(waits.iter_mut().all(|wait| poll(wait.as_mut()).is_pending()));
-    assert!(queue.notify_one());
-    assert!(poll(waits[0].as_mut()).is_ready());
-    assert_eq!(queue.notify_all(), 2);
-    assert!(waits[1..].iter_mut().all(|wait| poll(wait.as_mut()).is_ready()));
-}
-
-/// Eight threads take and give back in every possible way, under a queue whose lock is of kind `L`.
-fn stress<L: RawMutex + Send + Sync>(rounds: usize) {
+/// Eight threads take and give back in every possible way.
+fn stress(rounds: usize) {
     const PERMITS: usize = 2;
-    let semaphore =
-        Semaphore::<L> { permits: AtomicUsize::new(PERMITS), queue: WaitQueue::default() };
+    let semaphore = Semaphore { permits: AtomicUsize::new(PERMITS), queue: WaitQueue::default() };
     let inside = AtomicUsize::new(0);
     thread::scope(|s| {
         for seed in 0..8 {

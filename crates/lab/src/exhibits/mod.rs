@@ -3,6 +3,7 @@
 
 mod clocks;
 mod shared_policy;
+pub(crate) mod spin;
 
 pub(crate) use clocks::{SampledClock, TscClock};
 pub(crate) use shared_policy::work_sharing_locked;

@@ -2,10 +2,15 @@
 
 use crate::adapter::LockKind;
 use lock_api::RawMutex;
-pub(crate) use sateen::sync::spin;
 use sateen::sync::spin::SpinConfig;
 use sateen::sync::{self, local};
 use std::marker::PhantomData;
+
+/// The spinlocks, those too that no user would choose.
+pub(crate) mod spin {
+    pub(crate) use crate::exhibits::spin::{Kernel, OsMutex, Ticket, TtasAdaptive, TtasFutex};
+    pub(crate) use sateen::sync::spin::{Mcs, NoAtomics, Ttas, TtasAdaptiveFutex};
+}
 
 /// Names a raw lock in identities.
 pub(crate) trait RawKind: RawMutex + 'static {
@@ -35,10 +40,10 @@ macro_rules! names {
 
 names! {
     Ttas<C> = "ttas";
-    TtasAdaptive<C> = "ttas-adaptive";
-    TtasFutex<C> = "ttas-futex";
+    TtasAdaptive = "ttas-adaptive";
+    TtasFutex = "ttas-futex";
     TtasAdaptiveFutex<C> = "ttas-adaptive-futex";
-    Ticket<C> = "ticket";
+    Ticket = "ticket";
     Mcs<C> = "mcs";
     OsMutex = "os-mutex";
     Kernel = "kernel";

@@ -1,8 +1,8 @@
 //! The strategies of `sateen-pool`, with some of our locks.
 
+use super::locks::spin::{NoAtomics, OsMutex, Ttas, TtasAdaptiveFutex};
 use crate::blocks::Raw;
 use sateen_pool::{self as pool, Count};
-use sateen_sync::spin::{self, OsMutex, Ttas, TtasAdaptiveFutex};
 
 pub(crate) type Global = Raw<pool::Global>;
 pub(crate) type LockFreeFlags = Raw<pool::LockFreeFlags>;
@@ -15,9 +15,9 @@ pub(crate) type LockedBitsTtas = Raw<pool::LockedBits<Ttas>>;
 pub(crate) type LockedBitsOsMutex = Raw<pool::LockedBits<OsMutex>>;
 
 // For one thread.
-pub(crate) type LockedFlagsNoAtomics = Raw<pool::LockedFlags<spin::NoAtomics>>;
-pub(crate) type LockedBitsNoAtomics = Raw<pool::LockedBits<spin::NoAtomics>>;
-pub(crate) type LockedTreeNoAtomics = Raw<pool::LockedTree<spin::NoAtomics>>;
+pub(crate) type LockedFlagsNoAtomics = Raw<pool::LockedFlags<NoAtomics>>;
+pub(crate) type LockedBitsNoAtomics = Raw<pool::LockedBits<NoAtomics>>;
+pub(crate) type LockedTreeNoAtomics = Raw<pool::LockedTree<NoAtomics>>;
 
 // With a probe that counts.
 pub(crate) type CountingLockFreeFlags = Raw<pool::LockFreeFlags<Count>>;

@@ -13,10 +13,6 @@
 //! For fibers and futures, and for sections that block, take [`crate::Mutex`]: these block the
 //! thread.
 //!
-//! The feature `study` adds kinds that show what a choice costs: `TtasAdaptive` (spins as long as
-//! that has helped, then naps), `TtasFutex` (spins, then sleeps), `Ticket` (spins in a line on one
-//! word), `OsMutex` (the platform's own) and `Kernel` (enters the kernel at each call).
-//!
 //! # What holds for all
 //!
 //! They are not re-entrant: a thread that locks twice waits for itself for ever ([`NoAtomics`] ends
@@ -39,38 +35,18 @@
 //! assert_eq!(*HITS.lock(), 1);
 //! ```
 
-#[cfg(any(feature = "study", loom))]
-mod adaptive;
 mod adaptive_futex;
 mod config;
 mod experience;
-#[cfg(any(feature = "study", loom))]
-mod futex;
-#[cfg(any(feature = "study", loom))]
-mod kernel;
 mod mcs;
 mod no_atomics;
-#[cfg(any(feature = "study", loom))]
-mod os_mutex;
-#[cfg(any(feature = "study", loom))]
-mod ticket;
 mod ttas;
 mod wait;
 
-#[cfg(any(feature = "study", loom))]
-pub use adaptive::TtasAdaptive;
 pub use adaptive_futex::TtasAdaptiveFutex;
 pub use config::{Cores, Limits, OneCore, SpinConfig, Standard};
-#[cfg(any(feature = "study", loom))]
-pub use futex::TtasFutex;
-#[cfg(any(feature = "study", loom))]
-pub use kernel::Kernel;
 pub use mcs::Mcs;
 pub use no_atomics::NoAtomics;
-#[cfg(any(feature = "study", loom))]
-pub use os_mutex::OsMutex;
-#[cfg(any(feature = "study", loom))]
-pub use ticket::Ticket;
 pub use ttas::Ttas;
 
 /// A mutex of kind `K` around a `T`.

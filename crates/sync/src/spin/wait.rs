@@ -3,8 +3,6 @@
 use super::config::{Cores, SpinConfig};
 use sateen_base::pause;
 use sateen_base::prim;
-#[cfg(any(feature = "study", loom))]
-use sateen_base::prim::time::Duration;
 use std::marker::PhantomData;
 use std::sync::OnceLock;
 
@@ -117,14 +115,5 @@ impl<C: SpinConfig> Waiter<C> {
 
 /// Lets another thread run.
 pub(super) fn yield_now() {
-    prim::thread::yield_now();
-}
-
-/// Sleeps a little, for waiters that no unlock wakes.
-#[cfg(any(feature = "study", loom))]
-pub(super) fn nap() {
-    #[cfg(not(loom))]
-    prim::thread::sleep(Duration::from_micros(50));
-    #[cfg(loom)]
     prim::thread::yield_now();
 }

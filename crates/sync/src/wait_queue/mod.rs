@@ -22,8 +22,6 @@ pub use waiter::{CancelOutcome, Wait, Waiter};
 use crate::sys::ShortLock;
 use crate::wakers::{Batch, wake};
 use list::List;
-use lock_api::RawMutex;
-use sateen_base::RawSpinLock;
 use sateen_base::prim::UnsafeCell;
 use sateen_base::prim::time::Instant;
 use sateen_base::unwind::FirstPanic;
@@ -37,8 +35,6 @@ use std::task::Waker;
 /// notifier takes it after changing the condition. So either the waiter sees the change, or the
 /// notifier sees the waiter. A primitive that skips the lock while there are no waiters keeps a
 /// *waiters* bit in its own word, as [`Mutex`](crate::Mutex) and [`Event`](crate::Event) do.
-///
-/// `L` is the kind of that lock; the feature `study` makes queues with others than the default.
 ///
 /// # Cost
 /// 32 bytes and the lock's; two locked instructions for a notification that finds no waiter.
@@ -63,8 +59,8 @@ use std::task::Waker;
 /// WAITERS.wait_unless(|| LEFT.load(SeqCst) == 0);
 /// assert_eq!(LEFT.load(SeqCst), 0);
 /// ```
-pub struct WaitQueue<L = RawSpinLock> {
-    lock: ShortLock<L>,
+pub struct WaitQueue {
+    lock: ShortLock,
     /// Accessed by the holder of `lock` only, as are all nodes linked in it.
     list: UnsafeCell<List>,
 }
@@ -72,9 +68,9 @@ pub struct WaitQueue<L = RawSpinLock> {
 // SAFETY: the list's pointers lead to nodes of pinned waiters, which may be reached from any thread
 // that holds the lock. The wakers in them are `Send`. While waiters refer to the queue, it does not
 // move.
-unsafe impl<L: Send> Send for WaitQueue<L> {}
+unsafe impl Send for WaitQueue {}
 // SAFETY: as above; every access takes the lock, which threads may share.
-unsafe impl<L: Sync> Sync for WaitQueue<L> {}
+unsafe impl Sync for WaitQueue {}
 
 /// What a notification did, told under the queue's lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,36 +85,6 @@ impl WaitQueue {
     crate::sys::const_except_loom! {
         /// An empty queue.
         pub const fn new() -> Self {
-            Self::empty()
-        }
-    }
-}
-
-#[cfg(feature = "study")]
-impl<L: RawMutex> WaitQueue<L> {
-    crate::sys::const_except_loom! {
-        /// An empty queue under a lock of kind `L`: one of [`spin`](crate::spin), or any other that
-        /// blocks its thread if it blocks at all. Never a lock that is made of a wait queue.
-        ///
-        /// Some kinds look at the lock once more after they have given it back: with those, a
-        /// waiter that was notified must not free the queue while the notifier may still be in it.
-        /// With a kind that is not `Sync` the queue and its waiters stay on their thread.
-        ///
-        /// ```
-        /// use sateen::sync::{WaitQueue, spin::TtasAdaptiveFutex};
-        ///
-        /// static WAITERS: WaitQueue<TtasAdaptiveFutex> = WaitQueue::with_lock();
-        /// assert!(!WAITERS.notify_one());
-        /// ```
-        pub const fn with_lock() -> Self {
-            Self::empty()
-        }
-    }
-}
-
-impl<L: RawMutex> WaitQueue<L> {
-    crate::sys::const_except_loom! {
-        const fn empty() -> Self {
             Self { lock: ShortLock::new(), list: UnsafeCell::new(List::new()) }
         }
     }
@@ -169,7 +135,7 @@ impl<L: RawMutex> WaitQueue<L> {
     /// assert!(queue.notify_one());
     /// assert_eq!(wait.as_mut().poll(&mut cx), Poll::Ready(()));
     /// ```
-    pub fn wait_unless_async<F: FnOnce() -> bool>(&self, ready: F) -> Wait<'_, F, L> {
+    pub fn wait_unless_async<F: FnOnce() -> bool>(&self, ready: F) -> Wait<'_, F> {
         Wait::new(self, ready)
     }
 
@@ -310,13 +276,13 @@ impl<L: RawMutex> WaitQueue<L> {
     }
 }
 
-impl<L: RawMutex> Default for WaitQueue<L> {
+impl Default for WaitQueue {
     fn default() -> Self {
-        Self::empty()
+        Self::new()
     }
 }
 
-impl<L> fmt::Debug for WaitQueue<L> {
+impl fmt::Debug for WaitQueue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("WaitQueue").finish_non_exhaustive()
     }

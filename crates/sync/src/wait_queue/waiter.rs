@@ -3,8 +3,6 @@
 use super::WaitQueue;
 use super::list::{List, Node, NodeCell, Permit, Position, State};
 use crate::wakers::let_go;
-use lock_api::RawMutex;
-use sateen_base::RawSpinLock;
 use sateen_base::prim::time::Instant;
 use std::cell::Cell;
 use std::fmt;
@@ -33,8 +31,8 @@ use std::task::{Context, Poll, Waker};
 /// assert!(b.as_mut().take_permit().is_some());
 /// assert!(a.as_mut().take_permit().is_none());
 /// ```
-pub struct Waiter<'q, L: RawMutex = RawSpinLock> {
-    queue: &'q WaitQueue<L>,
+pub struct Waiter<'q> {
+    queue: &'q WaitQueue,
     /// Accessed under the queue's lock while `involved`, by the owner alone otherwise.
     node: NodeCell,
     /// Owner only: the node is queued, or holds a notification not taken yet.
@@ -45,7 +43,7 @@ pub struct Waiter<'q, L: RawMutex = RawSpinLock> {
 // SAFETY: the node is accessed under the queue's lock or by the owner; the waker in it is `Send`.
 // The waiter moves between threads only as a whole (before it is pinned) or by its owner's
 // `Pin<&mut _>`. Threads may share the lock.
-unsafe impl<L: RawMutex + Sync> Send for Waiter<'_, L> {}
+unsafe impl Send for Waiter<'_> {}
 
 /// What [`Waiter::cancel`] found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,9 +56,9 @@ pub enum CancelOutcome {
     Notified(Permit),
 }
 
-impl<'q, L: RawMutex> Waiter<'q, L> {
+impl<'q> Waiter<'q> {
     /// A waiter that is not waiting yet.
-    pub fn new(queue: &'q WaitQueue<L>) -> Self {
+    pub fn new(queue: &'q WaitQueue) -> Self {
         Self {
             queue,
             node: NodeCell::new(Node::new()),
@@ -70,7 +68,7 @@ impl<'q, L: RawMutex> Waiter<'q, L> {
     }
 
     /// Whether it waits in `queue`.
-    pub(crate) fn is_of(&self, queue: &WaitQueue<L>) -> bool {
+    pub(crate) fn is_of(&self, queue: &WaitQueue) -> bool {
         std::ptr::eq(self.queue, queue)
     }
 
@@ -282,7 +280,7 @@ impl<'q, L: RawMutex> Waiter<'q, L> {
     }
 }
 
-impl<L: RawMutex> Waiter<'_, L> {
+impl Waiter<'_> {
     /// Dropped in the middle of a wait.
     #[cold]
     fn drop_slow(&self) {
@@ -293,7 +291,7 @@ impl<L: RawMutex> Waiter<'_, L> {
     }
 }
 
-impl<L: RawMutex> Drop for Waiter<'_, L> {
+impl Drop for Waiter<'_> {
     #[inline]
     fn drop(&mut self) {
         if self.involved.get() {
@@ -302,7 +300,7 @@ impl<L: RawMutex> Drop for Waiter<'_, L> {
     }
 }
 
-impl<L: RawMutex> fmt::Debug for Waiter<'_, L> {
+impl fmt::Debug for Waiter<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Waiter").finish_non_exhaustive()
     }
@@ -310,19 +308,19 @@ impl<L: RawMutex> fmt::Debug for Waiter<'_, L> {
 
 /// The future of [`WaitQueue::wait_unless_async`].
 #[must_use = "futures do nothing unless polled"]
-pub struct Wait<'q, F, L: RawMutex = RawSpinLock> {
-    waiter: Waiter<'q, L>,
+pub struct Wait<'q, F> {
+    waiter: Waiter<'q>,
     /// Until the first poll.
     ready: Option<F>,
 }
 
-impl<'q, F, L: RawMutex> Wait<'q, F, L> {
-    pub(super) fn new(queue: &'q WaitQueue<L>, ready: F) -> Self {
+impl<'q, F> Wait<'q, F> {
+    pub(super) fn new(queue: &'q WaitQueue, ready: F) -> Self {
         Self { waiter: Waiter::new(queue), ready: Some(ready) }
     }
 }
 
-impl<F: FnOnce() -> bool, L: RawMutex> Future for Wait<'_, F, L> {
+impl<F: FnOnce() -> bool> Future for Wait<'_, F> {
     type Output = ();
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
@@ -340,7 +338,7 @@ impl<F: FnOnce() -> bool, L: RawMutex> Future for Wait<'_, F, L> {
     }
 }
 
-impl<F, L: RawMutex> fmt::Debug for Wait<'_, F, L> {
+impl<F> fmt::Debug for Wait<'_, F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Wait").field("waiter", &self.waiter).finish_non_exhaustive()
     }

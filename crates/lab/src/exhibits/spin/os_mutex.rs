@@ -6,18 +6,12 @@ use sateen_base::os::PlatformMutex;
 ///
 /// It shows what C programs get. On Unix it allocates when it is first locked. The guard stays on
 /// its thread.
-///
-/// ```
-/// let lock = lock_api::Mutex::<sateen::sync::spin::OsMutex, _>::new(1);
-/// *lock.lock() += 1;
-/// assert_eq!(*lock.lock(), 2);
-/// ```
 #[derive(Debug, Default)]
-pub struct OsMutex(PlatformMutex);
+pub(crate) struct OsMutex(PlatformMutex);
 
 impl OsMutex {
     /// A free lock.
-    pub const fn new() -> Self {
+    pub(crate) const fn new() -> Self {
         Self(PlatformMutex::new())
     }
 }

@@ -1,4 +1,4 @@
-//! The ticket lock. Protocol: `README.md`, section *Ticket*.
+//! The ticket lock.
 //!
 //! | word | meaning |
 //! |---|---|
@@ -8,12 +8,10 @@
 //! `next` is changed by exchanges, `serving` by the holder. Neither ever wraps: a thread that stood
 //! still between two steps would take a ticket of long ago for its own.
 
-use super::config::{SpinConfig, Standard};
 use super::raw_mutex;
 use super::wait::{Waiter, yield_now};
-use sateen_base::prim::Ordering;
-use sateen_base::prim::searched::AtomicU64;
-use std::marker::PhantomData;
+use sateen_base::pause;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The ticket lock: first come, first served.
 ///
@@ -23,26 +21,17 @@ use std::marker::PhantomData;
 /// Take it where turns must be strict, sections are a few instructions, and each thread has a core.
 /// Where threads outnumber cores it collapses: the lock is handed to a thread whether that runs or
 /// not, and no other may use it first. (Eight threads on two cores with sections of 50 ns: 2.8 µs
-/// an acquisition, where [`super::TtasAdaptiveFutex`] takes 95 ns.) After [`SpinConfig::TESTS`]
+/// an acquisition, where `TtasAdaptiveFutex` takes 95 ns.) After a hundred
 /// tests waiters yield their time slices, so that it goes on, at some microseconds a turn.
-///
-/// ```
-/// let lock = lock_api::Mutex::<sateen::sync::spin::Ticket, _>::new(1);
-/// *lock.lock() += 1;
-/// assert_eq!(*lock.lock(), 2);
-/// ```
-pub struct Ticket<C = Standard> {
+pub(crate) struct Ticket {
     next: AtomicU64,
     serving: AtomicU64,
-    config: PhantomData<C>,
 }
 
-impl<C: SpinConfig> Ticket<C> {
-    crate::sys::const_except_loom! {
-        /// A free lock.
-        pub const fn new() -> Self {
-            Self { next: AtomicU64::new(0), serving: AtomicU64::new(0), config: PhantomData }
-        }
+impl Ticket {
+    /// A free lock.
+    pub(crate) const fn new() -> Self {
+        Self { next: AtomicU64::new(0), serving: AtomicU64::new(0) }
     }
 
     #[inline(always)]
@@ -64,15 +53,15 @@ impl<C: SpinConfig> Ticket<C> {
 
     #[cold]
     fn wait_slow(&self, ticket: u64) {
-        let mut waiter = Waiter::<C>::new();
-        let limit = waiter.limit();
+        let mut waiter = Waiter::new();
+        let limit = waiter.limit;
         while !self.is_called(ticket) {
             if !waiter.test(limit, || !self.is_called(ticket)) {
                 yield_now();
                 continue;
             }
             let before = ticket.saturating_sub(self.serving.load(Ordering::Relaxed));
-            waiter.pause(before.saturating_sub(1).min(16) as u32);
+            pause::pause(before.saturating_sub(1).min(16) as u32);
         }
     }
 
@@ -99,23 +88,19 @@ impl<C: SpinConfig> Ticket<C> {
         // Ordering: Release publishes the critical section to `is_called` and `try_take`.
         self.serving.store(called, Ordering::Release);
     }
-
-    fn is_held(&self) -> bool {
-        self.serving.load(Ordering::Relaxed) != self.next.load(Ordering::Relaxed)
-    }
 }
 
 // SAFETY: each ticket is drawn once, and the holder calls the next when it is done.
-raw_mutex!(Ticket<C>);
+raw_mutex!(Ticket);
 
-#[cfg(all(test, not(loom)))]
+#[cfg(test)]
 mod tests {
     use super::*;
 
     /// A thread tries to lock, and stands still after its look at `serving`.
     #[test]
     fn who_tries_and_stands_still_for_long_gets_no_lock_that_is_held() {
-        let lock = Ticket::<Standard>::new();
+        let lock = Ticket::new();
         let called = lock.serving.load(Ordering::Relaxed);
         // Starts as if this many turns had been taken.
         for word in [&lock.next, &lock.serving] {
