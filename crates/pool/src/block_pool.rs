@@ -1,8 +1,6 @@
 //! Pools of raw blocks.
 
-#[cfg(feature = "study")]
-use crate::Counts;
-use crate::{Blocks, BuildError, Strategy};
+use crate::{Blocks, BuildError, Counts, Strategy};
 use std::alloc::Layout;
 use std::fmt;
 use std::ptr::NonNull;
@@ -59,19 +57,13 @@ impl<S: Strategy> BlockPool<S> {
     }
 
     /// Where the blocks lie.
-    #[cfg(not(feature = "study"))]
-    pub(crate) fn blocks(&self) -> &Blocks {
-        &self.blocks
-    }
-
-    /// Where the blocks lie.
-    #[cfg(feature = "study")]
+    #[doc(hidden)]
     pub fn blocks(&self) -> &Blocks {
         &self.blocks
     }
 
     /// How free blocks are found.
-    #[cfg(feature = "study")]
+    #[doc(hidden)]
     pub fn strategy(&self) -> &S {
         &self.strategy
     }
@@ -82,19 +74,13 @@ impl<S: Strategy> BlockPool<S> {
     }
 
     /// The bytes that the strategy needs in addition to the blocks.
-    #[cfg(not(feature = "study"))]
-    pub(crate) fn bookkeeping(&self) -> usize {
-        self.strategy.bookkeeping()
-    }
-
-    /// The bytes that the strategy needs in addition to the blocks.
-    #[cfg(feature = "study")]
+    #[doc(hidden)]
     pub fn bookkeeping(&self) -> usize {
         self.strategy.bookkeeping()
     }
 
     /// What the strategy's counter counted.
-    #[cfg(feature = "study")]
+    #[doc(hidden)]
     pub fn counts(&self) -> Counts {
         self.strategy.counts()
     }

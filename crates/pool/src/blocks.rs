@@ -114,7 +114,7 @@ impl Blocks {
     /// # Safety
     /// The index is below the capacity.
     #[inline(always)]
-    pub(crate) unsafe fn block(&self, index: usize) -> NonNull<u8> {
+    pub unsafe fn block(&self, index: usize) -> NonNull<u8> {
         debug_assert!(index < self.capacity, "block {index} of {}", self.capacity);
         // SAFETY: within the memory, as the index is below the capacity.
         unsafe { self.base.add(index * self.stride) }

@@ -14,12 +14,6 @@
 //! | [`Magazine`], the default | in the thread's own cache | 1 bit a block, 1 KiB a thread |
 //! | [`LockFreeTree`] | by a tree of bits: blocks stay close together | 1.02 bits a block |
 //!
-//! # The feature `study`
-//!
-//! It adds what exists to be compared and measured: the strategies `LockedTree`, `LockedBits`,
-//! `LockedFlags` and `LockFreeFlags`, the general allocator as one (`Global`), counters of
-//! searches, and views of a pool's insides.
-//!
 //! # For maintainers
 //!
 //! Layer 1 of Sateen. Below: `sateen-base`. Above: the runtime, and users. Invariant: a block has
@@ -31,17 +25,7 @@
 mod block_pool;
 mod blocks;
 mod error;
-#[cfg(feature = "study")]
-mod global;
-#[cfg(feature = "study")]
-mod lock_free_flags;
 mod lock_free_tree;
-#[cfg(feature = "study")]
-mod locked_bits;
-#[cfg(feature = "study")]
-mod locked_flags;
-#[cfg(feature = "study")]
-mod locked_tree;
 mod magazine;
 mod pool;
 mod search_counter;
@@ -56,22 +40,12 @@ pub use magazine::{HeapSizes, Magazine};
 pub use pool::{ArcPoolBox, BoxIn, Builder, Full, Growth, Key, Pool, PoolBox, PoolRef, Ref, Stats};
 pub use strategy::Strategy;
 
-#[cfg(feature = "study")]
+// For the lab, which compares strategies, and counts what they look at.
+#[doc(hidden)]
 pub use {
     blocks::Blocks,
-    global::Global,
-    lock_free_flags::LockFreeFlags,
-    locked_bits::LockedBits,
-    locked_flags::LockedFlags,
-    locked_tree::LockedTree,
     magazine::HeapMagazine,
     search_counter::{Count, Counts, NoCount, SearchCounter},
-    strategy::Allocate,
-};
-#[cfg(not(feature = "study"))]
-use {
-    blocks::Blocks,
-    search_counter::{NoCount, SearchCounter},
     strategy::Allocate,
 };
 

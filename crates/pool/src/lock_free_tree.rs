@@ -25,10 +25,8 @@
 //! The first table says which thread writes `words`. Threads that clear above the leaves write
 //! `clears`. `starts` are hints.
 
-#[cfg(feature = "study")]
-use crate::Counts;
 use crate::words::{BITS, Levels, array, lowest, position};
-use crate::{Allocate, Blocks, BuildError, NoCount, SearchCounter};
+use crate::{Allocate, Blocks, BuildError, Counts, NoCount, SearchCounter};
 use sateen_base::prim::Ordering;
 use sateen_base::prim::searched::{AtomicU32, AtomicU64};
 use sateen_base::{CachePadded, thread_number};
@@ -267,7 +265,7 @@ impl<P: SearchCounter> LockFreeTree<P> {
 
     /// Whether every word with a bit set has its bit above set. This holds while no thread takes or
     /// gives.
-    #[cfg(feature = "study")]
+    #[doc(hidden)]
     pub fn is_complete(&self) -> bool {
         (1..self.levels.count()).all(|level| {
             (0..self.levels.words(level - 1)).all(|index| {
@@ -336,7 +334,6 @@ unsafe impl<P: SearchCounter> Allocate for LockFreeTree<P> {
         size_of::<Self>() + size_of_val(&*self.words) + size_of_val(&*self.starts)
     }
 
-    #[cfg(feature = "study")]
     fn counts(&self) -> Counts {
         self.probe.counts()
     }

@@ -1,6 +1,5 @@
 //! Counts of the steps of strategies' searches, for measurements.
 
-#[cfg(feature = "study")]
 use sateen_base::prim::{AtomicU64, Ordering};
 
 /// Where a strategy reports its searches: `NoCount`, which is free, or `Count`, for the lab.
@@ -8,7 +7,7 @@ use sateen_base::prim::{AtomicU64, Ordering};
 /// Sealed: it is called in the middle of a search.
 ///
 /// ```compile_fail
-/// use sateen::pool::{Counts, SearchCounter};
+/// use sateen_pool::{Counts, SearchCounter};
 /// #[derive(Default)]
 /// struct Own;
 /// impl SearchCounter for Own {
@@ -22,7 +21,6 @@ pub trait SearchCounter: sealed::Sealed + Default + Send + Sync {
     /// An allocation looked at `words` words, and lost `retries` races on the way.
     fn took(&self, words: u64, retries: u64);
     /// The sums.
-    #[cfg(feature = "study")]
     fn counts(&self) -> Counts;
 }
 
@@ -30,12 +28,10 @@ mod sealed {
     /// User code must not run in the middle of a search: it could take blocks there.
     pub trait Sealed {}
     impl Sealed for super::NoCount {}
-    #[cfg(feature = "study")]
     impl Sealed for super::Count {}
 }
 
 /// Sums of what [`Count`] saw.
-#[cfg(feature = "study")]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Allocations, failed ones too.
@@ -54,14 +50,12 @@ impl SearchCounter for NoCount {
     #[inline(always)]
     fn took(&self, _words: u64, _retries: u64) {}
 
-    #[cfg(feature = "study")]
     fn counts(&self) -> Counts {
         Counts::default()
     }
 }
 
 /// Counts in shared words: three locked instructions an allocation.
-#[cfg(feature = "study")]
 #[derive(Debug, Default)]
 pub struct Count {
     takes: AtomicU64,
@@ -69,7 +63,6 @@ pub struct Count {
     retries: AtomicU64,
 }
 
-#[cfg(feature = "study")]
 impl SearchCounter for Count {
     fn took(&self, words: u64, retries: u64) {
         // Relaxed: counts guard nothing.

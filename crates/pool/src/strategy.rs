@@ -1,16 +1,13 @@
 //! How a pool finds a free block.
 
-#[cfg(feature = "study")]
-use crate::Counts;
-use crate::{Blocks, BuildError};
+use crate::{Blocks, BuildError, Counts};
 use std::ptr::NonNull;
 
 /// How a pool finds a free block: the second type parameter of [`Pool`](crate::Pool), the only one
 /// of [`BlockPool`](crate::BlockPool).
 ///
 /// [`Magazine`](crate::Magazine) is the default. [`LockFreeTree`](crate::LockFreeTree) keeps the
-/// blocks in use close together, with less memory for each thread. Further strategies, which exist
-/// to be compared with these two, need the feature `study`.
+/// blocks in use close together, with less memory for each thread.
 pub trait Strategy: Allocate {}
 
 impl<S: Allocate> Strategy for S {}
@@ -18,7 +15,7 @@ impl<S: Allocate> Strategy for S {}
 /// What a strategy does, for the pool whose blocks it keeps track of.
 ///
 /// ```compile_fail,E0133
-/// use sateen::pool::{Allocate, BlockPool, Magazine};
+/// use sateen_pool::{Allocate, BlockPool, Magazine};
 /// let pool = BlockPool::<Magazine>::new(8, 8, 8).unwrap();
 /// let second = <Magazine as Allocate>::new(pool.blocks()).unwrap();
 /// second.take(pool.blocks()); // The pool gives out the same block.
@@ -67,7 +64,6 @@ pub unsafe trait Allocate: Sized {
     fn bookkeeping(&self) -> usize;
 
     /// What was counted, if the strategy's [`SearchCounter`](crate::SearchCounter) counts.
-    #[cfg(feature = "study")]
     fn counts(&self) -> Counts {
         Counts::default()
     }

@@ -2,9 +2,7 @@
 //! allocations.
 #![cfg(not(any(loom, miri)))]
 
-use sateen_pool::{
-    BlockPool, LockFreeFlags, LockFreeTree, LockedBits, LockedFlags, LockedTree, Magazine, Strategy,
-};
+use sateen_pool::{BlockPool, LockFreeTree, Magazine, Strategy};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
@@ -62,10 +60,6 @@ fn works_without<S: Strategy>() {
 
 #[test]
 fn a_pool_takes_its_memory_when_it_is_made() {
-    works_without::<LockFreeFlags>();
-    works_without::<LockedFlags>();
-    works_without::<LockedBits>();
-    works_without::<LockedTree>();
     works_without::<LockFreeTree>();
     works_without::<Magazine>();
 }

@@ -3,79 +3,16 @@
 
 mod common;
 
-use lock_api::{GuardNoSend, RawMutex};
 use sateen_pool::{
-    BlockPool, BuildError, Count, Counts, LockFreeFlags, LockFreeTree, LockedBits, LockedFlags,
-    LockedTree, Magazine, SearchCounter, Strategy,
+    BlockPool, BuildError, Count, Counts, LockFreeTree, Magazine, SearchCounter, Strategy,
 };
-use std::cell::Cell;
 use std::ptr::NonNull;
 
 suite! {
-    lock_free_flags: LockFreeFlags,
-    locked_flags: LockedFlags,
-    locked_bits: LockedBits,
-    locked_tree: LockedTree,
     lock_free_tree: LockFreeTree,
     lock_free_tree_counted: LockFreeTree<Count>,
     magazine: Magazine,
     magazine_counted: Magazine<Count>,
-}
-
-/// A lock for one thread, with nothing atomic, that is not `Sync`.
-struct Alone(Cell<bool>);
-
-// SAFETY: a second holder in the same thread panics, and other threads cannot share it.
-unsafe impl RawMutex for Alone {
-    #[allow(clippy::declare_interior_mutable_const)]
-    const INIT: Self = Self(Cell::new(false));
-    type GuardMarker = GuardNoSend;
-
-    fn lock(&self) {
-        assert!(self.try_lock(), "held");
-    }
-
-    fn try_lock(&self) -> bool {
-        !self.0.replace(true)
-    }
-
-    unsafe fn unlock(&self) {
-        self.0.set(false);
-    }
-}
-
-/// Compiles only for a type that is not `Sync`. For a type that is, two implementations apply.
-trait NotSync<Which> {
-    fn holds() {}
-}
-struct Other;
-impl<T> NotSync<()> for T {}
-impl<T: Sync> NotSync<Other> for T {}
-
-fn send<T: Send>() {}
-fn shared<T: Send + Sync>() {}
-
-#[test]
-fn a_pool_is_shared_if_its_lock_can_be() {
-    <BlockPool<LockedFlags<Alone>> as NotSync<_>>::holds();
-    <BlockPool<LockedBits<Alone>> as NotSync<_>>::holds();
-    <BlockPool<LockedTree<Alone>> as NotSync<_>>::holds();
-    send::<BlockPool<LockedFlags<Alone>>>();
-    send::<BlockPool<LockedBits<Alone>>>();
-    send::<BlockPool<LockedTree<Alone>>>();
-    shared::<BlockPool<LockedFlags>>();
-    shared::<BlockPool<LockedBits>>();
-    shared::<BlockPool<LockedTree>>();
-    shared::<BlockPool<LockFreeFlags>>();
-    shared::<BlockPool<LockFreeTree>>();
-    shared::<BlockPool<Magazine>>();
-}
-
-#[test]
-fn one_thread_without_atomics() {
-    common::model::<LockedFlags<Alone>>(200);
-    common::model::<LockedBits<Alone>>(200);
-    common::model::<LockedTree<Alone>>(5000);
 }
 
 fn index(pool: &BlockPool<impl Strategy>) -> usize {
@@ -114,41 +51,7 @@ fn first_comes_first<S: Strategy>() {
 
 #[test]
 fn trees_find_the_first() {
-    first_comes_first::<LockedTree>();
     first_comes_first::<LockFreeTree>();
-}
-
-fn round_robin<S: Strategy>() {
-    let pool = BlockPool::<S>::new(10, 8, 8).expect("memory");
-    assert!((0..7).all(|i| index(&pool) == i));
-    // SAFETY: the block was taken and is not used.
-    unsafe {
-        give(&pool, 2);
-        give(&pool, 5);
-    }
-    assert_eq!([7, 8, 9, 2, 5], [(); 5].map(|()| index(&pool)));
-}
-
-#[test]
-fn flags_go_round() {
-    round_robin::<LockFreeFlags>();
-    round_robin::<LockedFlags>();
-}
-
-#[test]
-fn bits_start_behind_the_field_used_up_last() {
-    let pool = BlockPool::<LockedBits>::new(300, 8, 8).expect("memory");
-    assert!((0..100).all(|i| index(&pool) == i));
-    // SAFETY: the block was taken and is not used.
-    unsafe {
-        give(&pool, 3);
-        give(&pool, 70);
-    }
-    // Field 0 was used up, so the search starts at field 1.
-    assert_eq!(index(&pool), 70);
-    assert!((100..300).all(|i| index(&pool) == i));
-    assert_eq!(index(&pool), 3);
-    assert_eq!(pool.take(), None);
 }
 
 #[test]
@@ -158,11 +61,8 @@ fn bits_cost_little_more_than_a_bit() {
         let pool = BlockPool::<S>::new(1_000_000, 12, 4).expect("memory");
         pool.bookkeeping() as f64 * 8.0 / 1e6
     }
-    assert!(bits::<LockedBits>() < 1.01);
-    assert!(bits::<LockedTree>() < 1.02);
     // In addition, a line of 128 bytes for each of up to 64 threads.
     assert!(bits::<LockFreeTree>() < 1.1);
-    assert!(bits::<LockFreeFlags>() < 32.01 && bits::<LockedFlags>() < 32.01);
 }
 
 /// The first half of the pool is in use, and searches from the start look at it.
@@ -191,18 +91,9 @@ fn searched<S: Strategy>() -> Counts {
 #[test]
 #[cfg_attr(miri, ignore = "too many blocks for Miri")]
 fn what_is_looked_at_is_counted() {
-    let flags = searched::<LockFreeFlags<Count>>();
-    assert_eq!(flags, Counts { takes: 1000, searched: 32_000 + 1000, retries: 0 });
-    assert_eq!(flags, searched::<LockedFlags<sateen_base::RawSpinLock, Count>>());
-    let bits = searched::<LockedBits<sateen_base::RawSpinLock, Count>>();
-    assert_eq!(bits, Counts { takes: 1000, searched: 501 * 1000, retries: 0 });
-    for tree in [
-        searched::<LockedTree<sateen_base::RawSpinLock, Count>>(),
-        searched::<LockFreeTree<Count>>(),
-    ] {
-        assert_eq!((tree.takes, tree.retries), (1000, 0));
-        assert!(tree.searched < 1010, "{tree:?}");
-    }
+    let tree = searched::<LockFreeTree<Count>>();
+    assert_eq!((tree.takes, tree.retries), (1000, 0));
+    assert!(tree.searched < 1010, "{tree:?}");
 }
 
 #[test]
@@ -226,10 +117,6 @@ fn wrong_numbers_are_refused_by_name() {
         }
         assert!(matches!(error(1 << 30, usize::MAX / 4, 1), BuildError::Overflow { .. }));
     }
-    refused::<LockFreeFlags>();
-    refused::<LockedFlags>();
-    refused::<LockedBits>();
-    refused::<LockedTree>();
     refused::<LockFreeTree>();
     refused::<Magazine>();
 }
@@ -285,16 +172,11 @@ mod misuse {
         let within = panic_of(|| unsafe { pool.give(blocks[3].add(1)) });
         assert!(within.contains("is no block of this pool"), "{within}");
         assert_eq!(pool.in_use(), 69);
-        // The lock is not left held after the panic.
         assert!(pool.take().is_some());
     }
 
     #[test]
     fn is_noticed() {
-        noticed::<LockFreeFlags>();
-        noticed::<LockedFlags>();
-        noticed::<LockedBits>();
-        noticed::<LockedTree>();
         noticed::<LockFreeTree>();
         noticed::<Magazine>();
     }
@@ -303,7 +185,7 @@ mod misuse {
 /// Numbers without a block are refused, in release builds too.
 #[test]
 fn blocks_have_numbers_below_the_capacity() {
-    let pool = BlockPool::<LockFreeFlags>::new(8, 8, 8).expect("memory");
+    let pool = BlockPool::<LockFreeTree>::new(8, 8, 8).expect("memory");
     assert!(pool.blocks().contains(pool.blocks().at(7)));
     for index in [8, usize::MAX / 2 + 1, usize::MAX] {
         let text = std::panic::catch_unwind(|| pool.blocks().at(index)).expect_err("no block");

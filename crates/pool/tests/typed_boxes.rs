@@ -1,13 +1,14 @@
 //! Boxes of typed pools, with every strategy.
 #![cfg(not(loom))]
 
-use sateen_base::RawSpinLock;
 use sateen_pool::{
-    ArcPoolBox, BuildError, Count, Global, Growth, LockFreeFlags, LockFreeTree, LockedBits,
-    LockedFlags, LockedTree, Magazine, Pool, PoolBox, Strategy,
+    Allocate, ArcPoolBox, Blocks, BuildError, Growth, LockFreeTree, Magazine, Pool, PoolBox,
+    Strategy,
 };
+use std::alloc::{alloc, dealloc};
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::ptr::NonNull;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -17,10 +18,6 @@ macro_rules! with_each_strategy {
     ($($name:ident: $check:ident;)*) => { $(
         #[test]
         fn $name() {
-            $check::<LockFreeFlags>();
-            $check::<LockedFlags<RawSpinLock>>();
-            $check::<LockedBits<RawSpinLock>>();
-            $check::<LockedTree<RawSpinLock>>();
             $check::<LockFreeTree>();
             $check::<Magazine>();
         }
@@ -79,7 +76,7 @@ fn full<S: Strategy>() {
     let pool = Pool::<String, S>::new(2).expect("memory");
     let kept = [pool.try_alloc("a".into()), pool.try_alloc("b".into())];
     let full = pool.try_alloc("c".into()).expect_err("two are out");
-    assert_eq!((full.capacity(), full.to_string().contains(" 2 blocks")), (2, true));
+    assert!(full.to_string().contains(" 2 blocks"), "{full}");
     assert_eq!(full.into_inner(), "c");
     let made = Cell::new(false);
     let make = || {
@@ -125,7 +122,8 @@ fn growth<S: Strategy>() {
         let pool = Pool::<usize, S>::builder(FIRST).grow(by, MOST).build().expect("memory");
         for _ in 0..2 {
             let mut boxes: Vec<_> = (0..MOST).map(|n| pool.try_alloc(n).expect("room")).collect();
-            assert_eq!(pool.try_alloc(0).expect_err("full").capacity(), MOST);
+            let full = pool.try_alloc(0).expect_err("full").to_string();
+            assert!(full.contains(&format!(" {MOST} blocks")), "{full}");
             let stats = pool.stats();
             assert_eq!((stats.capacity, stats.most, stats.chunks), (MOST, MOST, chunks));
             assert_eq!((stats.in_use, stats.high_water), (MOST, MOST));
@@ -163,6 +161,33 @@ fn drops<S: Strategy>() {
     assert_eq!((dropped.get(), pool.in_use()), (5, 1));
     drop(pool);
     assert_eq!(dropped.get(), 5);
+}
+
+/// Blocks that do not lie in the pool's memory.
+struct Global;
+
+// SAFETY: the contract of allocators gives 1 and 2; the layout is passed on, which gives 3.
+unsafe impl Allocate for Global {
+    const NAME: &'static str = "global";
+    const OWN_MEMORY: bool = false;
+
+    fn new(_: &Blocks) -> Result<Self, BuildError> {
+        Ok(Self)
+    }
+    unsafe fn take(&self, blocks: &Blocks) -> Option<NonNull<u8>> {
+        // SAFETY: a pool's blocks have a size.
+        NonNull::new(unsafe { alloc(blocks.layout()) })
+    }
+    unsafe fn give(&self, blocks: &Blocks, block: NonNull<u8>) {
+        // SAFETY: allocated with this layout.
+        unsafe { dealloc(block.as_ptr(), blocks.layout()) };
+    }
+    fn in_use(&self, _: &Blocks) -> usize {
+        0
+    }
+    fn bookkeeping(&self) -> usize {
+        0
+    }
 }
 
 #[test]
@@ -250,14 +275,4 @@ fn what_cannot_be_built_says_why() {
     const LARGE: usize = 1 << (usize::BITS / 2 + 8);
     let huge = Pool::<[u8; LARGE]>::new(1 << 30);
     assert!(matches!(huge, Err(BuildError::Overflow { size, .. }) if size > LARGE));
-}
-
-#[test]
-fn searches_are_counted_where_somebody_wants_to_know() {
-    let pool = Pool::<u64, LockFreeTree<Count>>::builder(4).grow(Growth::Doubling, 8).build();
-    let pool = pool.expect("memory");
-    let boxes: Vec<_> = (0..8).map(|n| pool.try_alloc(n)).collect();
-    assert!(boxes.iter().all(Result::is_ok));
-    let counts = pool.stats().counts;
-    assert!(counts.takes >= 8 && counts.searched >= counts.takes - 1, "{counts:?}");
 }

@@ -2,7 +2,7 @@
 #![cfg(not(loom))]
 
 use sateen_base::XorShift;
-use sateen_pool::{Growth, Key, LockFreeTree, LockedBits, Magazine, Pool, PoolBox, Ref, Strategy};
+use sateen_pool::{Growth, Key, LockFreeTree, Magazine, Pool, PoolBox, Ref, Strategy};
 use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -187,6 +187,6 @@ fn random_operations_match_a_map() {
         model::<Magazine>(seed, None);
         model::<Magazine>(seed, Some((Growth::Doubling, 40)));
         model::<LockFreeTree>(seed, Some((Growth::Fixed(3), 40)));
-        model::<LockedBits<sateen_base::RawSpinLock>>(seed, Some((Growth::Fixed(28), 40)));
+        model::<LockFreeTree>(seed, Some((Growth::Fixed(28), 40)));
     }
 }

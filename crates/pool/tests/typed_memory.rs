@@ -1,11 +1,7 @@
 //! After its construction a pool asks for no memory, however it is used, unless it may grow.
 #![cfg(not(any(loom, miri)))]
 
-use sateen_base::RawSpinLock;
-use sateen_pool::{
-    Growth, LockFreeFlags, LockFreeTree, LockedBits, LockedFlags, LockedTree, Magazine, Pool,
-    PoolBox, Strategy,
-};
+use sateen_pool::{Growth, LockFreeTree, Magazine, Pool, PoolBox, Strategy};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
@@ -72,10 +68,6 @@ fn none_after_construction<S: Strategy + Send + Sync>() {
 
 #[test]
 fn no_allocation_after_construction() {
-    none_after_construction::<LockFreeFlags>();
-    none_after_construction::<LockedFlags<RawSpinLock>>();
-    none_after_construction::<LockedBits<RawSpinLock>>();
-    none_after_construction::<LockedTree<RawSpinLock>>();
     none_after_construction::<LockFreeTree>();
     none_after_construction::<Magazine>();
 

@@ -2,8 +2,8 @@
 //! any time.
 #![cfg(not(loom))]
 
-use sateen_base::{RawSpinLock, XorShift};
-use sateen_pool::{Growth, Key, LockFreeTree, LockedTree, Magazine, Pool, PoolBox, Strategy};
+use sateen_base::XorShift;
+use sateen_pool::{Growth, Key, LockFreeTree, Magazine, Pool, PoolBox, Strategy};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::AcqRel, Ordering::Relaxed};
@@ -192,6 +192,6 @@ fn lock_free_tree_that_grows() {
 }
 
 #[test]
-fn locked_tree() {
-    quietly(|| stress::<LockedTree<RawSpinLock>>(None));
+fn lock_free_tree() {
+    quietly(|| stress::<LockFreeTree>(None));
 }

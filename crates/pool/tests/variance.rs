@@ -22,9 +22,10 @@ mod variance {
 #[cfg(not(doctest))]
 mod auto_traits {
     use sateen_pool::{
-        BlockPool, BoxIn, Count, Global, HeapSizes, LockFreeFlags, LockFreeTree, LockedBits,
-        LockedFlags, LockedTree, Magazine,
+        Allocate, BlockPool, Blocks, BoxIn, BuildError, Count, HeapSizes, LockFreeTree, Magazine,
     };
+    use std::cell::Cell;
+    use std::ptr::NonNull;
 
     sateen_testkit::auto_traits! {
         Pool<T>: Send if Send, Sync if Send = sateen_pool::Pool<T>;
@@ -34,29 +35,31 @@ mod auto_traits {
         Ref<T>: Send if Both, Sync if Both = sateen_pool::Ref<'static, T, Magazine>;
         Builder<T>: Send if always, Sync if always = sateen_pool::Builder<T, Magazine>;
         Full<T>: Send if Send, Sync if Sync = sateen_pool::Full<T>;
-        Global<T>: Send if Send, Sync if Sync = Global<T>;
     }
 
-    /// A lock for one thread, as `lock_api` allows.
-    struct OneThread(std::cell::Cell<bool>);
+    /// A strategy for one thread, which gives each block once.
+    struct OneThread(Cell<usize>);
 
-    // SAFETY: the lock is not shared between threads, so a cell is enough.
-    unsafe impl lock_api::RawMutex for OneThread {
-        #[allow(clippy::declare_interior_mutable_const)]
-        const INIT: Self = Self(std::cell::Cell::new(false));
-        type GuardMarker = lock_api::GuardNoSend;
-        fn lock(&self) {
-            assert!(self.try_lock());
+    // SAFETY: no block comes twice, as none comes back.
+    unsafe impl Allocate for OneThread {
+        const NAME: &'static str = "one-thread";
+        fn new(_: &Blocks) -> Result<Self, BuildError> {
+            Ok(Self(Cell::new(0)))
         }
-        fn try_lock(&self) -> bool {
-            !self.0.replace(true)
+        unsafe fn take(&self, blocks: &Blocks) -> Option<NonNull<u8>> {
+            let index = self.0.replace(self.0.get() + 1);
+            (index < blocks.capacity()).then(|| blocks.at(index))
         }
-        unsafe fn unlock(&self) {
-            self.0.set(false);
+        unsafe fn give(&self, _: &Blocks, _: NonNull<u8>) {}
+        fn in_use(&self, _: &Blocks) -> usize {
+            self.0.get()
+        }
+        fn bookkeeping(&self) -> usize {
+            0
         }
     }
 
-    /// Raw blocks belong to no thread, so a strategy is as free as its lock.
+    /// Raw blocks belong to no thread, so a pool is as free as its strategy.
     #[test]
     fn strategies() {
         macro_rules! free {
@@ -67,17 +70,11 @@ mod auto_traits {
                 sateen_testkit::is!(BlockPool<$ty>: Sync);
             )* };
         }
-        free!(Global, LockFreeFlags, LockFreeTree, LockedFlags, LockedBits, LockedTree, Magazine);
-        free!(LockFreeFlags<Count>, LockFreeTree<Count>, Magazine<Count>);
+        free!(LockFreeTree, Magazine, LockFreeTree<Count>, Magazine<Count>);
         sateen_testkit::is!(HeapSizes<1, 8, 8>: Sync);
-        macro_rules! one_thread {
-            ($($ty:ty),*) => { $(
-                sateen_testkit::is!(BlockPool<$ty>: Send);
-                sateen_testkit::not!(BlockPool<$ty>: Sync);
-                sateen_testkit::not!(sateen_pool::Pool<u8, $ty>: Sync);
-                sateen_testkit::not!(sateen_pool::PoolBox<'static, u8, $ty>: Send);
-            )* };
-        }
-        one_thread!(LockedFlags<OneThread>, LockedBits<OneThread>, LockedTree<OneThread>);
+        sateen_testkit::is!(BlockPool<OneThread>: Send);
+        sateen_testkit::not!(BlockPool<OneThread>: Sync);
+        sateen_testkit::not!(sateen_pool::Pool<u8, OneThread>: Sync);
+        sateen_testkit::not!(sateen_pool::PoolBox<'static, u8, OneThread>: Send);
     }
 }

@@ -75,7 +75,7 @@
 //!
 //! | Feature | What it adds |
 //! |---|---|
-//! | `full` | all below, except `lock_api_05`, `asan` and `study` |
+//! | `full` | all below, except `lock_api_05` and `asan` |
 //! | `flow` | graphs, worker queues, throttles: [`flow`]; and `shed` |
 //! | `shed` | tasks with dependencies, as data: [`shed`] |
 //! | `pool`, `deque`, `queue` | the modules [`pool`], [`deque`] and [`queue`] |
@@ -87,7 +87,6 @@
 //! | `tracing` | spans of the crate `tracing` follow tasks; see [the guide](guide::see_it_run) |
 //! | `trace` | traces for Perfetto: `Runtime::trace`, or `SATEEN_TRACE=file` |
 //! | `inspect` | `sateen-top` can look at the program: `SATEEN_INSPECT=1` |
-//! | `study` | items that exist only to be measured beside others; nothing is promised for them |
 //!
 //! # For those who change it
 //!
@@ -261,11 +260,6 @@ pub mod pool {
     //! # Ok::<(), Box<dyn std::error::Error>>(())
     //! ```
 
-    #[cfg(feature = "study")]
-    pub use sateen_pool::{
-        Allocate, Blocks, Count, Counts, Global, HeapMagazine, LockFreeFlags, LockedBits,
-        LockedFlags, LockedTree, NoCount, SearchCounter,
-    };
     pub use sateen_pool::{
         ArcPoolBox, BlockPool, BoxIn, BuildError, Builder, Full, Growth, HeapSizes, Key,
         LockFreeTree, Magazine, Pool, PoolBox, PoolRef, Ref, Stats, Strategy,

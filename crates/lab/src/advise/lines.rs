@@ -100,53 +100,6 @@ lines! {
         let pool = Pool::<[u8; 64], LockFreeTree>::new(10_000)?;
     }
     "it keeps blocks close together."
-    "lock-free-flags" {
-        use sateen::pool::{LockFreeFlags, Pool};
-        let pool = Pool::<[u8; 64], LockFreeFlags>::new(10_000)?;
-    }
-    "its search is slow when the pool is almost full; with the feature `study`."
-    "locked-flags-ttas-adaptive-futex" {
-        use sateen::pool::{LockedFlags, Pool};
-        use sateen::sync::spin::TtasAdaptiveFutex;
-        let pool = Pool::<[u8; 64], LockedFlags<TtasAdaptiveFutex>>::new(10_000)?;
-    }
-    "its search is slow when the pool is almost full; with the feature `study`."
-    "locked-bits-ttas-adaptive-futex" {
-        use sateen::pool::{LockedBits, Pool};
-        use sateen::sync::spin::TtasAdaptiveFutex;
-        let pool = Pool::<[u8; 64], LockedBits<TtasAdaptiveFutex>>::new(10_000)?;
-    }
-    "one bit a block; with the feature `study`."
-    "locked-tree-ttas-adaptive-futex" {
-        use sateen::pool::{LockedTree, Pool};
-        use sateen::sync::spin::TtasAdaptiveFutex;
-        let pool = Pool::<[u8; 64], LockedTree<TtasAdaptiveFutex>>::new(10_000)?;
-    }
-    "it keeps blocks close together, in about one bit a block; with the feature `study`."
-    "locked-bits-ttas" {
-        use sateen::pool::{LockedBits, Pool};
-        use sateen::sync::spin::Ttas;
-        let pool = Pool::<[u8; 64], LockedBits<Ttas>>::new(10_000)?;
-    }
-    "one bit a block; waits burn processor time; with the feature `study`."
-    "locked-flags-no-atomics" {
-        use sateen::pool::{LockedFlags, Pool};
-        use sateen::sync::spin::NoAtomics;
-        let pool = Pool::<[u8; 64], LockedFlags<NoAtomics>>::new(10_000)?;
-    }
-    "for one thread only; the compiler refuses others; with the feature `study`."
-    "locked-bits-no-atomics" {
-        use sateen::pool::{LockedBits, Pool};
-        use sateen::sync::spin::NoAtomics;
-        let pool = Pool::<[u8; 64], LockedBits<NoAtomics>>::new(10_000)?;
-    }
-    "for one thread only; the compiler refuses others; with the feature `study`."
-    "locked-tree-no-atomics" {
-        use sateen::pool::{LockedTree, Pool};
-        use sateen::sync::spin::NoAtomics;
-        let pool = Pool::<[u8; 64], LockedTree<NoAtomics>>::new(10_000)?;
-    }
-    "for one thread only; the compiler refuses others; with the feature `study`."
     #[cfg(feature = "peers")]
     "mimalloc" { let allocator = mimalloc::MiMalloc; }
     "the crate mimalloc; make it the `#[global_allocator]`."
@@ -187,7 +140,7 @@ mod tests {
         assert!(of("nobody", None).is_none());
     }
 
-    /// Except for candidates that exist only in the lab, or have a part that does.
+    /// Except for candidates that exist only in the lab.
     #[test]
     fn each_candidate_has_one() {
         let window = Duration::from_millis(1);
@@ -203,10 +156,9 @@ mod tests {
         let groups = locks.into_iter().chain([counter]).chain(pools);
         for subject in groups.flat_map(|group| group.subjects) {
             let name = subject.implementation;
-            let exhibits = ["ttas-adaptive", "ttas-futex", "ticket", "os-mutex", "kernel"];
-            let of_the_lab = exhibits.contains(&name)
-                || name.starts_with("locked-")
-                    && (name.ends_with("-parking_lot") || name.ends_with("-os-mutex"));
+            let exhibits =
+                ["ttas-adaptive", "ttas-futex", "ticket", "os-mutex", "kernel", "lock-free-flags"];
+            let of_the_lab = exhibits.contains(&name) || name.starts_with("locked-");
             assert_ne!(of(name, None).is_some(), of_the_lab, "{name}");
         }
     }

@@ -9,6 +9,6 @@ mod served;
 mod skynet;
 
 fn main() -> Result<(), String> {
-    sateen::pool::HeapMagazine::keep_nothing();
+    sateen_pool::HeapMagazine::keep_nothing();
     served::serve()
 }

@@ -2,6 +2,7 @@
 //! the choice is worth.
 
 mod clocks;
+pub(crate) mod pools;
 mod shared_policy;
 pub(crate) mod spin;
 

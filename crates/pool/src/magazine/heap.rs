@@ -1,5 +1,4 @@
 //! Blocks of one size without a limit: caches in front of the global allocator.
-#![cfg_attr(not(feature = "study"), allow(unreachable_pub))]
 
 use super::caches::{BATCH, Caches};
 use super::depot::Depot;
@@ -24,7 +23,7 @@ const FRESH: u32 = 16;
 ///
 /// # Examples
 /// ```
-/// use sateen::pool::HeapMagazine;
+/// use sateen_pool::HeapMagazine;
 /// static NODES: HeapMagazine = HeapMagazine::new::<[u64; 4]>();
 ///
 /// let node = NODES.take().expect("memory").cast::<[u64; 4]>();
@@ -42,7 +41,6 @@ pub struct HeapMagazine {
 
 impl HeapMagazine {
     /// For values of type `T`.
-    #[cfg(feature = "study")]
     pub const fn new<T>() -> Self {
         Self::of(Layout::new::<T>())
     }
@@ -58,7 +56,6 @@ impl HeapMagazine {
     }
 
     /// What the allocator is asked for.
-    #[cfg(feature = "study")]
     pub const fn layout(&self) -> Layout {
         self.layout
     }
@@ -66,7 +63,6 @@ impl HeapMagazine {
     /// From now on each `HeapMagazine` of the process that has kept nothing yet keeps nothing: each
     /// block comes from the allocator and goes back to it. Call it first thing, for memory
     /// checkers, and to measure what keeping gains.
-    #[cfg(feature = "study")]
     pub fn keep_nothing() {
         #[cfg(not(loom))]
         // Relaxed: it guards nothing.

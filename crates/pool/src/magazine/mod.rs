@@ -7,16 +7,10 @@ mod depot;
 mod heap;
 mod sizes;
 
-#[cfg(feature = "study")]
-use crate::Counts;
-use crate::{Allocate, Blocks, BuildError, NoCount, SearchCounter};
+use crate::{Allocate, Blocks, BuildError, Counts, NoCount, SearchCounter};
 use bitmap::Bitmap;
 use caches::Caches;
-#[cfg(feature = "study")]
 use depot::Depot as _;
-#[cfg(not(feature = "study"))]
-use heap::HeapMagazine;
-#[cfg(feature = "study")]
 pub use heap::HeapMagazine;
 pub use sizes::HeapSizes;
 use std::ptr::NonNull;
@@ -28,7 +22,7 @@ use std::ptr::NonNull;
 /// that no block is out of reach. `None` means that at some moment all blocks were in use. Threads
 /// beyond 1,024 at a time, and threads about to end, use the bitmap under a lock.
 ///
-/// The type parameter counts searches, for the feature `study`.
+/// The type parameter counts searches, for the lab.
 ///
 /// # Cost
 /// Taking and giving are a few loads and stores without a locked instruction. Taking blocks away
@@ -125,7 +119,6 @@ unsafe impl<P: SearchCounter> Allocate for Magazine<P> {
         self.caches.depot.bytes() + self.caches.bytes()
     }
 
-    #[cfg(feature = "study")]
     fn counts(&self) -> Counts {
         self.caches.depot.probe().counts()
     }

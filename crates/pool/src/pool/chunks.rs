@@ -5,8 +5,6 @@
 //! only for that look.
 
 use super::Slot;
-#[cfg(feature = "study")]
-use crate::Counts;
 use crate::{BlockPool, BuildError, Growth, Strategy};
 use sateen_base::abort_with;
 use sateen_base::prim::{AtomicPtr, AtomicUsize, Ordering};
@@ -253,15 +251,6 @@ impl<S: Strategy> Chunks<S> {
 
     pub(crate) fn bookkeeping(&self) -> usize {
         self.all().map(|indexed| indexed.chunk.bookkeeping()).sum()
-    }
-
-    #[cfg(feature = "study")]
-    pub(crate) fn counts(&self) -> Counts {
-        self.all().map(|indexed| indexed.chunk.counts()).fold(Counts::default(), |a, b| Counts {
-            takes: a.takes + b.takes,
-            searched: a.searched + b.searched,
-            retries: a.retries + b.retries,
-        })
     }
 
     /// Remembers `in_use`. Returns the highest number that was remembered.

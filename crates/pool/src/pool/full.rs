@@ -30,12 +30,6 @@ impl<T> Full<T> {
     pub fn into_inner(self) -> T {
         self.value
     }
-
-    /// Most blocks that the pool may have.
-    #[cfg(feature = "study")]
-    pub fn capacity(&self) -> usize {
-        self.capacity
-    }
 }
 
 impl<T> fmt::Debug for Full<T> {

@@ -134,7 +134,19 @@ impl<T: fmt::Debug, S: Strategy> fmt::Debug for Ref<'_, T, S> {
 /// Only pools whose blocks lie in their own memory have keys:
 ///
 /// ```compile_fail,E0080
-/// let pool = sateen::pool::Pool::<u32, sateen::pool::Global>::new(8).unwrap();
+/// # use sateen_pool::{Allocate, Blocks, BuildError};
+/// # use std::ptr::NonNull;
+/// # struct Elsewhere;
+/// # unsafe impl Allocate for Elsewhere {
+/// #     const NAME: &'static str = "elsewhere";
+/// #     const OWN_MEMORY: bool = false;
+/// #     fn new(_: &Blocks) -> Result<Self, BuildError> { Ok(Self) }
+/// #     unsafe fn take(&self, _: &Blocks) -> Option<NonNull<u8>> { None }
+/// #     unsafe fn give(&self, _: &Blocks, _: NonNull<u8>) {}
+/// #     fn in_use(&self, _: &Blocks) -> usize { 0 }
+/// #     fn bookkeeping(&self) -> usize { 0 }
+/// # }
+/// let pool = sateen_pool::Pool::<u32, Elsewhere>::new(8).unwrap();
 /// pool.insert(5).unwrap();
 /// ```
 impl<T, S: Strategy> Pool<T, S> {

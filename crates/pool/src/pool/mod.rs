@@ -13,8 +13,6 @@ pub use builder::{Builder, Growth};
 pub use full::Full;
 pub use keyed::{Key, Ref};
 
-#[cfg(feature = "study")]
-use crate::Counts;
 use crate::{BuildError, Magazine, Strategy};
 use boxed::Block;
 use chunks::Chunks;
@@ -237,8 +235,6 @@ impl<T, S: Strategy> Pool<T, S> {
             high_water: self.chunks.note_high(in_use),
             block: Self::SLOT.layout.pad_to_align().size(),
             bookkeeping: self.chunks.bookkeeping(),
-            #[cfg(feature = "study")]
-            counts: self.chunks.counts(),
         }
     }
 
@@ -305,10 +301,6 @@ pub struct Stats {
     pub block: usize,
     /// The bytes that the strategy needs in addition to the blocks.
     pub bookkeeping: usize,
-    /// Allocations, words searched and races lost, if the strategy counts them: its
-    /// [`SearchCounter`](crate::SearchCounter) is [`Count`](crate::Count).
-    #[cfg(feature = "study")]
-    pub counts: Counts,
 }
 
 #[cfg(all(test, not(loom)))]

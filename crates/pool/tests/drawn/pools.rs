@@ -2,11 +2,7 @@
 //! boxes, and entries by key.
 
 use arbitrary::Unstructured;
-use sateen_base::RawSpinLock;
-use sateen_pool::{
-    Growth, Key, LockFreeFlags, LockFreeTree, LockedBits, LockedFlags, LockedTree, Magazine, Pool,
-    PoolBox, Ref, Strategy,
-};
+use sateen_pool::{Growth, Key, LockFreeTree, Magazine, Pool, PoolBox, Ref, Strategy};
 use std::collections::HashMap;
 
 fn below(u: &mut Unstructured<'_>, n: usize) -> usize {
@@ -19,13 +15,9 @@ type Value = Box<u64>;
 /// Does what `bytes` say to a pool of some strategy and to its twin. Panics where they differ.
 pub(crate) fn run(bytes: &[u8]) {
     let mut u = Unstructured::new(bytes);
-    match below(&mut u, 6) {
+    match below(&mut u, 2) {
         0 => drive::<Magazine>(&mut u),
-        1 => drive::<LockFreeTree>(&mut u),
-        2 => drive::<LockFreeFlags>(&mut u),
-        3 => drive::<LockedBits<RawSpinLock>>(&mut u),
-        4 => drive::<LockedFlags<RawSpinLock>>(&mut u),
-        _ => drive::<LockedTree<RawSpinLock>>(&mut u),
+        _ => drive::<LockFreeTree>(&mut u),
     }
 }
 

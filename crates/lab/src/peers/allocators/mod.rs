@@ -3,7 +3,7 @@
 //! among our strategies.
 
 use crate::blocks::{self, Raw};
-use sateen_pool::Global;
+use crate::exhibits::pools::Global;
 
 pub(crate) type MiMalloc = Raw<Global<blocks::MiMalloc>>;
 pub(crate) type Jemalloc = Raw<Global<blocks::Jemalloc>>;

@@ -88,6 +88,6 @@ impl LockKind for ParkingLotRwLock {
 }
 
 // Our strategies behind its lock.
-pub(crate) type LockedFlags = Raw<sateen_pool::LockedFlags<RawLock>>;
-pub(crate) type LockedBits = Raw<sateen_pool::LockedBits<RawLock>>;
-pub(crate) type LockedTree = Raw<sateen_pool::LockedTree<RawLock>>;
+pub(crate) type LockedFlags = Raw<crate::exhibits::pools::LockedFlags<RawLock>>;
+pub(crate) type LockedBits = Raw<crate::exhibits::pools::LockedBits<RawLock>>;
+pub(crate) type LockedTree = Raw<crate::exhibits::pools::LockedTree<RawLock>>;

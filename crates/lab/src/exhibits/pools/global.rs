@@ -1,23 +1,13 @@
 //! The general allocator as a strategy: the reference.
 
-use crate::{Allocate, Blocks, BuildError};
+use sateen_pool::{Allocate, Blocks, BuildError};
 use std::alloc::{GlobalAlloc, System};
 use std::ptr::NonNull;
 
 /// Each block comes from the allocator `A` and goes back to it. The capacity is ignored, so that
 /// only the allocator is measured.
-///
-/// # Examples
-/// ```
-/// use sateen::pool::{BlockPool, Global};
-/// let pool = BlockPool::<Global>::new(10, 12, 4)?;
-/// let block = pool.take().expect("memory");
-/// // SAFETY: from this pool, and not used any more.
-/// unsafe { pool.give(block) };
-/// # Ok::<(), sateen::pool::BuildError>(())
-/// ```
 #[derive(Debug, Default)]
-pub struct Global<A = System>(A);
+pub(crate) struct Global<A = System>(A);
 
 // SAFETY: the contract of allocators gives 1 and 2; the layout is passed on, which gives 3.
 unsafe impl<A: GlobalAlloc + Default> Allocate for Global<A> {

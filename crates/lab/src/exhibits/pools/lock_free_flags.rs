@@ -7,12 +7,11 @@
 //!
 //! The table says which thread writes `flags`; `last` is a hint that any thread stores.
 
-use crate::words::array;
-use crate::{Allocate, Blocks, BuildError, Counts, NoCount, SearchCounter};
+use super::array;
 use sateen_base::CachePadded;
-use sateen_base::prim::Ordering;
-use sateen_base::prim::searched::{AtomicU32, AtomicUsize};
+use sateen_pool::{Allocate, Blocks, BuildError, Counts, NoCount, SearchCounter};
 use std::ptr::NonNull;
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
 const FREE: u32 = 0;
 const USED: u32 = 1;
@@ -25,20 +24,8 @@ const USED: u32 = 1;
 /// looked at.
 ///
 /// Source: the "lock-free memory pool" of *MultiCore benchmarks: memory allocation* (2012).
-///
-/// # Examples
-/// ```
-/// use sateen::pool::{BlockPool, LockFreeFlags};
-///
-/// let pool = BlockPool::<LockFreeFlags>::new(1, 12, 4)?;
-/// let block = pool.take().expect("free");
-/// assert!(pool.take().is_none());
-/// // SAFETY: from this pool, and not used any more.
-/// unsafe { pool.give(block) };
-/// # Ok::<(), sateen::pool::BuildError>(())
-/// ```
 #[derive(Debug)]
-pub struct LockFreeFlags<P = NoCount> {
+pub(crate) struct LockFreeFlags<P = NoCount> {
     flags: Box<[AtomicU32]>,
     last: CachePadded<AtomicUsize>,
     probe: P,
