@@ -28,6 +28,7 @@ impl<S: Allocate> Strategy for S {}
 /// 3. A block has the layout of `blocks`. It lies in their memory or, if
 ///    [`OWN_MEMORY`](Self::OWN_MEMORY) is false, in memory of the strategy that stays valid until
 ///    the block comes back.
+#[doc(hidden)]
 pub unsafe trait Allocate: Sized {
     /// Short name, as in the lab's figures.
     const NAME: &'static str;
