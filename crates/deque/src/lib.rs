@@ -27,7 +27,7 @@ mod worker;
 
 pub use injector::Injector;
 pub use stage::{Asymmetric, Cached, Stage};
-#[cfg(feature = "study")]
+#[doc(hidden)]
 pub use stage::{Padded, Plain};
 pub use steal::Steal;
 pub use stealer::Stealer;

@@ -3,8 +3,8 @@
 use sateen_base::CachePadded;
 
 /// How a deque accesses its shared words: a type parameter of [`Worker`](crate::Worker) and
-/// [`Stealer`](crate::Stealer). Sealed. `Plain` and `Padded` exist to be compared, with the feature
-/// `study`.
+/// [`Stealer`](crate::Stealer). Sealed. `Plain` and `Padded` are hidden: they exist to be
+/// compared.
 ///
 /// | stage | words on own lines | thief's fence | owner reads the thieves' index | owner's pop |
 /// |---|---|---|---|---|
@@ -31,12 +31,12 @@ pub(crate) mod sealed {
 }
 
 /// The classical deque of Chase and Lev (2005) with the orderings of Lê and others (2013).
-#[cfg(feature = "study")]
+#[doc(hidden)]
 #[derive(Clone, Copy, Debug)]
 pub enum Plain {}
 
 /// `Plain` with top, bottom and root on lines of their own and no needless shared loads and stores.
-#[cfg(feature = "study")]
+#[doc(hidden)]
 #[derive(Clone, Copy, Debug)]
 pub enum Padded {}
 
@@ -59,11 +59,10 @@ pub enum Cached {}
 pub enum Asymmetric {}
 
 /// A word that shares its line with its neighbours.
-#[cfg(feature = "study")]
+#[doc(hidden)]
 #[derive(Debug)]
 pub struct Bare<X>(X);
 
-#[cfg(feature = "study")]
 impl<X> std::ops::Deref for Bare<X> {
     type Target = X;
     #[inline(always)]
@@ -72,9 +71,7 @@ impl<X> std::ops::Deref for Bare<X> {
     }
 }
 
-#[cfg(feature = "study")]
 impl Stage for Plain {}
-#[cfg(feature = "study")]
 impl sealed::Stage for Plain {
     type Line<X> = Bare<X>;
     const TUNED: bool = false;
@@ -100,7 +97,6 @@ macro_rules! padded {
     };
 }
 
-#[cfg(feature = "study")]
 padded!(Padded, cached false, split false);
 padded!(Cached, cached true, split false);
 padded!(Asymmetric, cached true, split true);

@@ -161,7 +161,6 @@ impl<T, S: Stage> Worker<T, S> {
 
     /// For tests: generation and index near the wrap-around, and `Asymmetric` as it is on a system
     /// without an asymmetric fence.
-    #[cfg(feature = "study")]
     #[doc(hidden)]
     pub fn for_tests(lifo: bool, generation: u32, index: u32, allow_split: bool) -> Self {
         let flavor = if lifo { Flavor::lifo::<S>(allow_split) } else { Flavor::Fifo };

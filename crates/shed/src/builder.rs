@@ -260,7 +260,7 @@ impl<T, L: Layout> Builder<T, L> {
     }
 
     /// Sets the generation that slots begin with, to test what happens when generations wrap.
-    #[cfg(feature = "study")]
+    #[doc(hidden)]
     #[must_use]
     pub fn first_generation(mut self, generation: u32) -> Self {
         self.first_generation = Some(generation);

@@ -54,13 +54,14 @@ layouts! {
     /// off. The default.
     Central("pausing", 16, true);
 }
-#[cfg(feature = "study")]
 layouts! {
+    #[doc(hidden)]
     /// As [`Central`], but list heads lie side by side and failed exchanges are repeated at once.
     /// The smallest layout, and the slowest under contention.
     ///
     /// Source: the Bikeshed article, "Improvements Analysis", tests A and B.
     Packed("packed", 1, false);
+    #[doc(hidden)]
     /// As [`Central`], but failed exchanges are repeated at once.
     ///
     /// Source: the Bikeshed article, "Improvements Analysis", test C.

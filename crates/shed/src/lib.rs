@@ -80,7 +80,7 @@ pub use execute::Outcome;
 pub use id::{Node, TaskId};
 pub use instance::{Instance, ShedRef};
 pub use layout::{Central, Growing, Layout, Sharded};
-#[cfg(feature = "study")]
+#[doc(hidden)]
 pub use layout::{Packed, Padded};
 pub use progress::Progress;
 pub use shed::{Shed, ShedIn, TaskState};

@@ -106,7 +106,6 @@ impl<T> Bounded<T> {
     }
 
     /// A queue whose first lap has number `lap`, for tests near the wrap-around.
-    #[cfg(feature = "study")]
     #[doc(hidden)]
     pub fn starting_at(capacity: usize, lap: u64) -> Self {
         Self::from_lap(capacity, lap)

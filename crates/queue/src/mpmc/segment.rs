@@ -56,7 +56,6 @@ impl<T> Segment<T> {
     ///
     /// # Safety
     /// The segment is live, and no other thread knows of it.
-    #[cfg(any(test, feature = "study"))]
     pub(super) unsafe fn skip(self, count: usize) {
         for slot in 0..count {
             // SAFETY: live by the contract.

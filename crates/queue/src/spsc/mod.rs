@@ -2,7 +2,6 @@
 
 mod ring;
 
-#[cfg(feature = "study")]
 #[doc(hidden)]
 pub use ring::starting_at;
 pub use ring::{Consumer, Producer, bounded};

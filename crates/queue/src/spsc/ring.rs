@@ -115,7 +115,6 @@ pub fn bounded<T>(capacity: usize) -> (Producer<T>, Consumer<T>) {
 }
 
 /// [`bounded`] with positions from `position` on, for tests near the wrap-around.
-#[cfg(feature = "study")]
 #[doc(hidden)]
 pub fn starting_at<T>(capacity: usize, position: usize) -> (Producer<T>, Consumer<T>) {
     from_position(capacity, position)

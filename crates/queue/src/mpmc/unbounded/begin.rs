@@ -12,7 +12,6 @@ use std::ptr;
 
 impl<T> Unbounded<T> {
     /// A queue whose positions start at `position`, for tests near the wrap-around.
-    #[cfg(any(test, feature = "study"))]
     #[doc(hidden)]
     pub fn starting_at(position: u64) -> Self {
         let cursor = Cursor::at(position);
