@@ -7,7 +7,8 @@ use sateen_base::prim::{AtomicU64, Ordering};
 /// Sealed: it is called in the middle of a search.
 ///
 /// ```compile_fail
-/// use sateen_pool::{Counts, SearchCounter};
+/// # use sateen_pool as pool;
+/// use pool::{Counts, SearchCounter};
 /// #[derive(Default)]
 /// struct Own;
 /// impl SearchCounter for Own {

@@ -15,7 +15,8 @@ impl<S: Allocate> Strategy for S {}
 /// What a strategy does, for the pool whose blocks it keeps track of.
 ///
 /// ```compile_fail,E0133
-/// use sateen_pool::{Allocate, BlockPool, Magazine};
+/// # use sateen_pool as pool;
+/// use pool::{Allocate, BlockPool, Magazine};
 /// let pool = BlockPool::<Magazine>::new(8, 8, 8).unwrap();
 /// let second = <Magazine as Allocate>::new(pool.blocks()).unwrap();
 /// second.take(pool.blocks()); // The pool gives out the same block.

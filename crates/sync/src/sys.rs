@@ -101,8 +101,8 @@ impl FutexWord {
     }
 }
 
-/// The lock of a wait queue or a timer queue. Under loom a mutex of the model takes its place, whose
-/// waiting the checker understands; the spinlock has a model of its own.
+/// The lock of a wait queue or a timer queue. Under loom a mutex of the model takes its place,
+/// whose waiting the checker understands; the spinlock has a model of its own.
 #[derive(Debug)]
 pub(crate) struct ShortLock {
     #[cfg(not(loom))]

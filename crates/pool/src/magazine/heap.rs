@@ -23,7 +23,8 @@ const FRESH: u32 = 16;
 ///
 /// # Examples
 /// ```
-/// use sateen_pool::HeapMagazine;
+/// # use sateen_pool as pool;
+/// use pool::HeapMagazine;
 /// static NODES: HeapMagazine = HeapMagazine::new::<[u64; 4]>();
 ///
 /// let node = NODES.take().expect("memory").cast::<[u64; 4]>();

@@ -134,7 +134,8 @@ impl<T: fmt::Debug, S: Strategy> fmt::Debug for Ref<'_, T, S> {
 /// Only pools whose blocks lie in their own memory have keys:
 ///
 /// ```compile_fail,E0080
-/// # use sateen_pool::{Allocate, Blocks, BuildError};
+/// # use sateen_pool as pool;
+/// # use pool::{Allocate, Blocks, BuildError};
 /// # use std::ptr::NonNull;
 /// # struct Elsewhere;
 /// # unsafe impl Allocate for Elsewhere {
@@ -146,7 +147,7 @@ impl<T: fmt::Debug, S: Strategy> fmt::Debug for Ref<'_, T, S> {
 /// #     fn in_use(&self, _: &Blocks) -> usize { 0 }
 /// #     fn bookkeeping(&self) -> usize { 0 }
 /// # }
-/// let pool = sateen_pool::Pool::<u32, Elsewhere>::new(8).unwrap();
+/// let pool = pool::Pool::<u32, Elsewhere>::new(8).unwrap();
 /// pool.insert(5).unwrap();
 /// ```
 impl<T, S: Strategy> Pool<T, S> {

@@ -11,8 +11,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 /// A mutex that enters the kernel at each lock and each unlock, as old mutexes did.
 ///
-/// Locking asks the kernel to sleep while the lock is held. Unlocking asks it
-/// to wake a thread, even if none sleeps.
+/// Locking asks the kernel to sleep while the lock is held. Unlocking asks it to wake a thread,
+/// even if none sleeps.
 pub(crate) struct Kernel {
     word: AtomicU32,
 }

@@ -21,8 +21,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// Take it where turns must be strict, sections are a few instructions, and each thread has a core.
 /// Where threads outnumber cores it collapses: the lock is handed to a thread whether that runs or
 /// not, and no other may use it first. (Eight threads on two cores with sections of 50 ns: 2.8 µs
-/// an acquisition, where `TtasAdaptiveFutex` takes 95 ns.) After a hundred
-/// tests waiters yield their time slices, so that it goes on, at some microseconds a turn.
+/// an acquisition, where `TtasAdaptiveFutex` takes 95 ns.) After a hundred tests waiters yield
+/// their time slices, so that it goes on, at some microseconds a turn.
 pub(crate) struct Ticket {
     next: AtomicU64,
     serving: AtomicU64,
