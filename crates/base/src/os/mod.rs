@@ -24,7 +24,6 @@ mod linux;
 #[cfg(unix)]
 mod local;
 mod memory;
-mod mutex;
 mod per_process;
 #[cfg(all(target_os = "linux", not(miri)))]
 mod placement;
@@ -46,7 +45,6 @@ pub use local::{
     MOST_READY, Ready, at_exit, block_write_signals, connect_at_once, user_id, wait_ready,
 };
 pub use memory::{Mapping, StackGuard};
-pub use mutex::PlatformMutex;
 #[doc(hidden)]
 pub use per_process::PerProcess;
 pub use thread_end::{ThreadEnd, mark_thread, thread_end};
