@@ -321,7 +321,7 @@ impl Owner {
                 victim.request(HUNGRY);
                 continue;
             };
-            self.counters.join_steals.bump();
+            self.counters.branches_stolen.bump();
             trace::stole_branch(self, victim.index());
             fiber.unhindered(|| {
                 // SAFETY: stolen, so ours to run, once; its caller waits until it has run.

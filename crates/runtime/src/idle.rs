@@ -255,7 +255,7 @@ impl Owner {
     fn steal_branch(&self, victim: &Worker, steal: StealBranch) -> Option<Entry> {
         let fiber = victim.current_fiber()?;
         let (job, tag) = steal(fiber.join_stack(), victim.requests())?;
-        self.counters.join_steals.bump();
+        self.counters.branches_stolen.bump();
         trace::stole_branch(self, victim.index());
         self.will_run_branch_of(tag.cast());
         NonNull::new(job.cast_mut()).map(Entry::job)

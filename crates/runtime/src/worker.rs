@@ -317,7 +317,7 @@ impl Worker {
 
     /// A number that changes when the worker starts something.
     pub(crate) fn started(&self) -> u64 {
-        self.counters.taken.get().wrapping_add(self.counters.join_steals.get())
+        self.counters.taken.get().wrapping_add(self.counters.branches_stolen.get())
     }
 
     /// Whether anything visible waits at this worker: tasks, public branches, fibers, pinned work.

@@ -267,7 +267,7 @@ fn what_a_starved_worker_takes_from_others_is_counted() {
     }
     go.store(true, Ordering::Relaxed);
     let end = Instant::now() + Duration::from_secs(60);
-    while rt.metrics().workers[0].task_steals == 0 && Instant::now() < end {
+    while rt.metrics().workers[0].thefts == 0 && Instant::now() < end {
         std::thread::yield_now();
     }
     let metrics = rt.metrics();
@@ -279,7 +279,7 @@ fn what_a_starved_worker_takes_from_others_is_counted() {
         drop(task.join());
     }
     rt.shutdown().expect("an orderly end");
-    assert!(metrics.workers[0].task_steals > 0, "thefts that nobody counts: {metrics:?}");
+    assert!(metrics.workers[0].thefts > 0, "thefts that nobody counts: {metrics:?}");
 }
 
 /// What the workers say after a mixed load adds up to what was done.
@@ -329,9 +329,9 @@ fn what_workers_say_adds_up() {
         let ran = ran.load(Ordering::Relaxed) + others;
         assert_eq!((total.started, total.ended), (ran, ran), "{workers} workers: {total:?}");
         assert_eq!(total.suspensions, total.resumptions, "{workers} workers: {total:?}");
-        assert!(total.join_steals >= branches.load(Ordering::Relaxed), "{workers}: {total:?}");
+        assert!(total.branches_stolen >= branches.load(Ordering::Relaxed), "{workers}: {total:?}");
         let moved = moved.load(Ordering::Relaxed);
-        assert!(total.task_steals * BATCH >= moved, "{workers} workers, {moved}: {total:?}");
+        assert!(total.thefts * BATCH >= moved, "{workers} workers, {moved}: {total:?}");
         assert_eq!((total.queued, total.suspended, total.timers), (0, 0, 0), "{total:?}");
         rt.shutdown().expect("an orderly end");
     }

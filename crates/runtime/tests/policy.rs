@@ -142,8 +142,8 @@ fn round_robin_keeps_everything_where_it_was_spawned() {
             })
             .collect();
         tasks.into_iter().for_each(|task| task.join().expect("done"));
-        assert_eq!(rt.metrics().total().join_steals, 0);
-        assert_eq!(rt.metrics().total().task_steals, 0);
+        assert_eq!(rt.metrics().total().branches_stolen, 0);
+        assert_eq!(rt.metrics().total().thefts, 0);
     }
 }
 

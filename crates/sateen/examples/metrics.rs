@@ -89,8 +89,8 @@ fn page(metrics: &Metrics) -> Result<Vec<u8>, prometheus::Error> {
     let counts: [(&str, &str, Read); 12] = [
         ("tasks_started_total", "Tasks that began.", |w| w.started as f64),
         ("tasks_ended_total", "Tasks that ended.", |w| w.ended as f64),
-        ("branches_stolen_total", "Branches stolen.", |w| w.join_steals as f64),
-        ("thefts_total", "Thefts of tasks.", |w| w.task_steals as f64),
+        ("branches_stolen_total", "Branches stolen.", |w| w.branches_stolen as f64),
+        ("thefts_total", "Thefts of tasks.", |w| w.thefts as f64),
         ("suspensions_total", "Suspended tasks.", |w| w.suspensions as f64),
         ("resumptions_total", "Resumed tasks.", |w| w.resumptions as f64),
         ("tasks_woken_total", "Tasks made ready.", |w| w.tasks_woken as f64),

@@ -326,7 +326,7 @@ fn figures(worker: &Worker) -> WorkerLook {
         started: counters.started.get(),
         ended: counters.ended.get(),
         taken: counters.taken.get().wrapping_add(counters.resumptions.get()),
-        steals: counters.join_steals.get().wrapping_add(counters.task_steals.get()),
+        steals: counters.branches_stolen.get().wrapping_add(counters.thefts.get()),
         queued: worker.policy_view.len(),
         pinned: worker.try_pinned_len(),
         ready: worker.ready_len(),

@@ -60,9 +60,9 @@ worker_metrics! {
         /// Tasks and futures that ended here, well or not, after they had begun.
         ended,
         /// Branches stolen from another worker's join stack.
-        join_steals,
+        branches_stolen,
         /// Thefts of tasks from another worker's run queue, which may take several at once.
-        task_steals,
+        thefts,
         /// How often a task was suspended.
         suspensions,
         /// How often a suspended task went on.

@@ -75,7 +75,7 @@ impl Owner {
                 // The stack may be in use again; see `answer`.
                 suspended.worker().insist(HUNGRY);
             }
-            self.counters.join_steals.bump();
+            self.counters.branches_stolen.bump();
             trace::stole_branch(self, suspended.worker().index());
             // SAFETY: stolen, so ours to run, once; its frame waits, and so does its caller.
             unsafe { Running::branch(fiber, tag.cast(), job.cast(), || ((*job).run)(job)) };

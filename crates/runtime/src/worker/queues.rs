@@ -294,7 +294,7 @@ impl Owner {
             },
         };
         if let Steal::Success(_) = stolen {
-            self.counters.task_steals.bump();
+            self.counters.thefts.bump();
             trace::stole_task(self, victim.index());
         }
         stolen
