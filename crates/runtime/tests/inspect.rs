@@ -75,6 +75,22 @@ fn a_frame_tells_what_runs_and_what_waits() {
 }
 
 #[test]
+fn a_frame_has_all_counts_of_a_worker() {
+    let runtime = runtime(1);
+    runtime.spawn(|| ()).join().expect("ended");
+    let frame = Asker::connect().ask("frame")["frame"].take();
+    let names: Vec<&str> = runtime.metrics().total().counts().map(|(name, ..)| name).collect();
+    for worker in all(&frame, "workers") {
+        let counts = worker["counts"].as_object().expect("an object");
+        assert!(names.iter().all(|name| counts[*name].is_u64()), "{worker}");
+        assert_eq!(counts.len(), names.len(), "{worker}");
+        let stolen = counts["thefts"].as_u64().zip(counts["branches_stolen"].as_u64());
+        assert_eq!(worker["steals"].as_u64(), stolen.map(|(tasks, branches)| tasks + branches));
+        assert_eq!((&worker["started"], &worker["ended"]), (&counts["started"], &counts["ended"]));
+    }
+}
+
+#[test]
 fn a_report_tells_deadlocks_and_holders() {
     let runtime = runtime(2);
     let (a, b) = (Arc::new(Mutex::new(())), Arc::new(Mutex::new(())));

@@ -164,14 +164,8 @@ fn counts_never_go_back_while_any_thread_reads() {
         let mut before = rt.metrics().total();
         for _ in 0..300 {
             let now = rt.metrics().total();
-            let pairs = [
-                (before.taken, now.taken),
-                (before.started, now.started),
-                (before.ended, now.ended),
-                (before.suspensions, now.suspensions),
-                (before.parks, now.parks),
-            ];
-            assert!(pairs.iter().all(|(before, now)| before <= now), "{before:?} {now:?}");
+            let mut pairs = before.counts().zip(now.counts());
+            assert!(pairs.all(|(before, now)| before.2 <= now.2), "{before:?} {now:?}");
             before = now;
         }
     };
@@ -334,5 +328,23 @@ fn what_workers_say_adds_up() {
         assert!(total.thefts * BATCH >= moved, "{workers} workers, {moved}: {total:?}");
         assert_eq!((total.queued, total.suspended, total.timers), (0, 0, 0), "{total:?}");
         rt.shutdown().expect("an orderly end");
+    }
+}
+
+#[test]
+fn each_count_has_a_name_a_text_and_its_value() {
+    let rt = runtime(1);
+    rt.spawn(|| ()).join().expect("no panic");
+    quiet(&rt);
+    let total = rt.metrics().total();
+    let counts: Vec<_> = total.counts().collect();
+    let parks = ("parks", "How often it slept in the kernel for want of work.", total.parks);
+    assert!(counts.contains(&parks), "{counts:?}");
+    let of = |name: &str| counts.iter().find(|count| count.0 == name).map(|count| count.2);
+    assert_eq!((of("started"), of("thefts")), (Some(1), Some(0)), "{counts:?}");
+    for (name, about, _) in &counts {
+        assert_eq!(counts.iter().filter(|count| count.0 == *name).count(), 1, "{name}");
+        let is_plain = about.ends_with(['.', ')']) && about.trim() == *about;
+        assert!(is_plain && !about.contains("  "), "{name}: {about:?}");
     }
 }

@@ -86,16 +86,7 @@ fn histogram(times: &ReadyTimes) -> Metric {
 fn page(metrics: &Metrics) -> Result<Vec<u8>, prometheus::Error> {
     use MetricType::{COUNTER, GAUGE};
     type Read = fn(&WorkerMetrics) -> f64;
-    let counts: [(&str, &str, Read); 12] = [
-        ("tasks_started_total", "Tasks that began.", |w| w.started as f64),
-        ("tasks_ended_total", "Tasks that ended.", |w| w.ended as f64),
-        ("branches_stolen_total", "Branches stolen.", |w| w.branches_stolen as f64),
-        ("thefts_total", "Thefts of tasks.", |w| w.thefts as f64),
-        ("suspensions_total", "Suspended tasks.", |w| w.suspensions as f64),
-        ("resumptions_total", "Resumed tasks.", |w| w.resumptions as f64),
-        ("tasks_woken_total", "Tasks made ready.", |w| w.tasks_woken as f64),
-        ("workers_woken_total", "Sleeping workers woken.", |w| w.workers_woken as f64),
-        ("parks_total", "Sleeps of the worker.", |w| w.parks as f64),
+    let times: [(&str, &str, Read); 3] = [
         ("busy_seconds_total", "Time at work.", |w| w.busy.as_secs_f64()),
         ("idle_seconds_total", "Time in search of work.", |w| w.idle.as_secs_f64()),
         ("asleep_seconds_total", "Time asleep.", |w| w.asleep.as_secs_f64()),
@@ -108,10 +99,16 @@ fn page(metrics: &Metrics) -> Result<Vec<u8>, prometheus::Error> {
         ("stacks_most", "The most stacks in use at once.", |w| w.most_stacks as f64),
         ("timers", "Timers armed.", |w| w.timers as f64),
     ];
-    let mut families: Vec<MetricFamily> = counts
-        .into_iter()
-        .map(|(name, help, read)| of_workers(metrics, (name, help, COUNTER), read))
+    let mut families: Vec<MetricFamily> = WorkerMetrics::default()
+        .counts()
+        .enumerate()
+        .map(|(at, (name, help, _))| {
+            let read = |worker: &WorkerMetrics| worker.counts().nth(at).map_or(0, |it| it.2) as f64;
+            of_workers(metrics, (&format!("{name}_total"), help, COUNTER), read)
+        })
         .collect();
+    let time = |(name, help, read)| of_workers(metrics, (name, help, COUNTER), read);
+    families.extend(times.map(time));
     let gauge = |(name, help, read)| of_workers(metrics, (name, help, GAUGE), read);
     families.extend(gauges.map(gauge));
     if !metrics.ready_times.is_empty() {

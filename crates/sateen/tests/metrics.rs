@@ -62,14 +62,16 @@ fn the_page_has_what_prometheus_reads() {
         }
         assert!(Instant::now() < end, "{page}");
     };
-    for name in ["tasks_started_total", "busy_seconds_total", "queued", "stacks"] {
+    let counts = sateen::WorkerMetrics::default().counts();
+    let counts = counts.map(|(name, ..)| format!("{name}_total"));
+    for name in counts.chain(["busy_seconds_total", "queued", "stacks"].map(str::to_owned)) {
         let name = format!("sateen_{name}");
         assert!(first.contains(&format!("# HELP {name} ")), "{name}: {first}");
         assert!(first.contains(&format!("{name}{{worker=\"1\"}} ")), "{name}: {first}");
     }
     assert!(first.contains("sateen_ready_seconds_bucket{task=\"sum\",le=\"+Inf\"}"), "{first}");
     let second = scrape(address);
-    for name in ["sateen_tasks_started_total", "sateen_busy_seconds_total"] {
+    for name in ["sateen_started_total", "sateen_busy_seconds_total"] {
         assert!(sum(&second, name) >= sum(&first, name), "{name}: {first}{second}");
     }
 }

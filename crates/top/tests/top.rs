@@ -35,6 +35,8 @@ fn it_lists_programs_and_prints_one() {
             "a task     12  1000",
             "deadlock: task 7",
             "all blocked, no timer pending",
+            "counts: 3, by name",
+            "thefts      6",
         ] {
             assert!(printed.contains(part), "no `{part}`: {printed}");
         }

@@ -3,8 +3,9 @@
 use super::VERSION;
 use super::look::{Look, Place, WaitLook, Who, WorkerLook};
 use super::registry::Registry;
-use crate::metrics::Doing;
+use crate::metrics::{Doing, WorkerMetrics};
 use crate::shared::Shared;
+use sateen_base::prim::time::Duration;
 use serde::Serialize;
 use serde::ser::{SerializeSeq, Serializer};
 use std::io::Write;
@@ -72,6 +73,8 @@ struct Worker<'a> {
     ended: u64,
     taken: u64,
     steals: u64,
+    #[serde(serialize_with = "counts")]
+    counts: &'a WorkerMetrics,
     queued: usize,
     pinned: Option<usize>,
     ready: usize,
@@ -81,6 +84,8 @@ struct Worker<'a> {
 
 impl<'a> Worker<'a> {
     fn of(look: &'a WorkerLook) -> Self {
+        let metrics = &look.metrics;
+        let nanos = |time: Duration| time.as_nanos() as u64;
         Self {
             index: look.index,
             doing: match look.doing {
@@ -89,17 +94,18 @@ impl<'a> Worker<'a> {
                 Doing::Sleep => "sleeps",
                 Doing::Nothing => "away",
             },
-            busy_ns: look.busy,
-            idle_ns: look.idle,
-            asleep_ns: look.asleep,
-            started: look.started,
-            ended: look.ended,
-            taken: look.taken,
-            steals: look.steals,
-            queued: look.queued,
+            busy_ns: nanos(metrics.busy),
+            idle_ns: nanos(metrics.idle),
+            asleep_ns: nanos(metrics.asleep),
+            started: metrics.started,
+            ended: metrics.ended,
+            taken: look.turns(),
+            steals: metrics.branches_stolen.wrapping_add(metrics.thefts),
+            counts: metrics,
+            queued: metrics.queued,
             pinned: look.pinned,
-            ready: look.ready,
-            suspended: look.suspended,
+            ready: metrics.ready,
+            suspended: metrics.suspended,
             runs: look.runs.as_ref().map(|who| Work::of(who, look.runs_nanos)),
         }
     }
@@ -159,6 +165,10 @@ fn display<S: Serializer>(
     }
 }
 
+fn counts<S: Serializer>(metrics: &&WorkerMetrics, to: S) -> Result<S::Ok, S::Error> {
+    to.collect_map(metrics.counts().map(|(name, _, count)| (name, count)))
+}
+
 fn hexadecimal<S: Serializer>(address: &usize, to: S) -> Result<S::Ok, S::Error> {
     to.collect_str(&format_args!("{address:#x}"))
 }
@@ -204,7 +214,7 @@ fn places<S: Serializer>(all: &&[Place], to: S) -> Result<S::Ok, S::Error> {
 
 impl<'a> Runtime<'a> {
     fn of(number: u64, shared: &Shared, look: &'a Look) -> Self {
-        let queues = |worker: &WorkerLook| worker.queued + worker.pinned.unwrap_or(0);
+        let queues = |worker: &WorkerLook| worker.metrics.queued + worker.pinned.unwrap_or(0);
         let common = shared.workers.iter().next().map_or(0, |first| first.policy_view.shared_len());
         let outside = shared.injector.len() + common;
         let counts = look.counts;

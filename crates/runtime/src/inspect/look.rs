@@ -4,7 +4,7 @@
 //! than ever before. It never does under a lock.
 
 use crate::fiber::Fiber;
-use crate::metrics::Doing;
+use crate::metrics::{Doing, WorkerMetrics};
 use crate::shared::Shared;
 use crate::worker::Worker;
 use sateen_base::prim::time::Instant;
@@ -109,20 +109,19 @@ impl Place {
 pub(super) struct WorkerLook {
     pub(super) index: usize,
     pub(super) doing: Doing,
-    pub(super) busy: u64,
-    pub(super) idle: u64,
-    pub(super) asleep: u64,
-    pub(super) started: u64,
-    pub(super) ended: u64,
-    pub(super) taken: u64,
-    pub(super) steals: u64,
-    pub(super) queued: usize,
+    /// Without what lies behind a lock.
+    pub(super) metrics: WorkerMetrics,
     pub(super) pinned: Option<usize>,
-    pub(super) ready: usize,
-    pub(super) suspended: usize,
     pub(super) runs: Option<Who>,
     /// For how long that has been so, at least.
     pub(super) runs_nanos: u64,
+}
+
+impl WorkerLook {
+    /// A number that changes when the worker turns to something else.
+    pub(super) fn turns(&self) -> u64 {
+        self.metrics.taken.wrapping_add(self.metrics.resumptions)
+    }
 }
 
 /// The last that was seen of a worker, to tell for how long it has been so.
@@ -131,7 +130,7 @@ struct Before {
     runtime: u64,
     worker: usize,
     id: u64,
-    /// A number that changes when the worker turns to something else.
+    /// [`WorkerLook::turns`].
     turns: u64,
     since: Instant,
     /// Seen in the present look.
@@ -220,7 +219,7 @@ impl Look {
         let now = Instant::now();
         for worker in &mut self.workers {
             let id = worker.runs.map_or(0, |who| who.id);
-            let turns = worker.taken;
+            let turns = worker.turns();
             let key =
                 |before: &&mut Before| before.runtime == number && before.worker == worker.index;
             match self.before.iter_mut().find(key) {
@@ -315,22 +314,20 @@ impl Look {
 }
 
 fn figures(worker: &Worker) -> WorkerLook {
-    let nanos = |what| worker.times.of(what).as_nanos() as u64;
-    let counters = &worker.counters;
+    let metrics = WorkerMetrics {
+        busy: worker.times.of(Doing::Work),
+        idle: worker.times.of(Doing::Search),
+        asleep: worker.times.of(Doing::Sleep),
+        queued: worker.policy_view.len(),
+        ready: worker.ready_len(),
+        suspended: worker.suspended_len(),
+        ..WorkerMetrics::counted(&worker.counters)
+    };
     WorkerLook {
         index: worker.index(),
         doing: worker.times.doing(),
-        busy: nanos(Doing::Work),
-        idle: nanos(Doing::Search),
-        asleep: nanos(Doing::Sleep),
-        started: counters.started.get(),
-        ended: counters.ended.get(),
-        taken: counters.taken.get().wrapping_add(counters.resumptions.get()),
-        steals: counters.branches_stolen.get().wrapping_add(counters.thefts.get()),
-        queued: worker.policy_view.len(),
+        metrics,
         pinned: worker.try_pinned_len(),
-        ready: worker.ready_len(),
-        suspended: worker.suspended_len(),
         runs: None,
         runs_nanos: 0,
     }

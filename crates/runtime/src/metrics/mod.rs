@@ -1,10 +1,8 @@
 //! What a runtime tells of itself at any time: counts, times and lengths.
 
-mod counters;
 mod ready_times;
 mod times;
 
-pub(crate) use counters::Counters;
 pub(crate) use ready_times::ReadyTable;
 pub use ready_times::ReadyTimes;
 pub(crate) use times::{Doing, Times};
@@ -14,11 +12,13 @@ use crate::shared::Shared;
 use crate::trace;
 use crate::worker::Worker;
 use sateen_base::prim::time::Duration;
+use sateen_base::prim::{AtomicU64, Ordering};
 use std::collections::HashMap;
 
+/// Makes [`WorkerMetrics`] and [`Counters`] from the one list of what a worker counts.
 macro_rules! worker_metrics {
     (
-        counters { $($(#[$counter_doc:meta])* $counter:ident,)* }
+        counts { $($(#[doc = $about:literal])* $count:ident,)* }
         others { $($(#[$doc:meta])* $name:ident: $kind:ty = $read:expr,)* }
     ) => {
         /// What a worker, or a whole runtime, has done so far, and what waits there now.
@@ -28,22 +28,50 @@ macro_rules! worker_metrics {
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
         #[non_exhaustive]
         pub struct WorkerMetrics {
-            $($(#[$counter_doc])* pub $counter: u64,)*
+            $($(#[doc = $about])* pub $count: u64,)*
             $($(#[$doc])* pub $name: $kind,)*
         }
 
+        /// One worker's counters. Only that worker writes them, so counting takes no locked
+        /// instruction. Any thread reads them. They order nothing.
+        #[derive(Debug, Default)]
+        pub(crate) struct Counters {
+            $(pub(crate) $count: Counter,)*
+        }
+
         impl WorkerMetrics {
+            /// All counts, which are the fields of type `u64`: the name, the text of its
+            /// documentation, and the value of each. A monitoring system that takes them from here
+            /// has those of later versions, too.
+            ///
+            /// ```
+            /// let runtime = sateen::Runtime::builder().workers(1).build()?;
+            /// runtime.spawn(|| ()).join().unwrap();
+            /// for (name, about, count) in runtime.metrics().total().counts() {
+            ///     println!("{name:>20} {count:>10}  {about}");
+            /// }
+            /// # Ok::<(), sateen::BuildError>(())
+            /// ```
+            pub fn counts(
+                &self,
+            ) -> impl Iterator<Item = (&'static str, &'static str, u64)> + use<> {
+                let all = [$((stringify!($count), concat!($($about),*), self.$count),)*];
+                all.into_iter().map(|(name, about, count)| (name, about.trim_start(), count))
+            }
+
+            /// The counts, and nothing else.
+            pub(crate) fn counted(counters: &Counters) -> Self {
+                Self { $($count: counters.$count.get(),)* ..Self::default() }
+            }
+
             fn of(worker: &Worker) -> Self {
-                Self {
-                    $($counter: worker.counters.$counter.get(),)*
-                    $($name: $read(worker),)*
-                }
+                Self { $($name: $read(worker),)* ..Self::counted(&worker.counters) }
             }
         }
 
         impl std::ops::AddAssign for WorkerMetrics {
             fn add_assign(&mut self, other: Self) {
-                $(self.$counter += other.$counter;)*
+                $(self.$count += other.$count;)*
                 $(self.$name += other.$name;)*
             }
         }
@@ -51,7 +79,7 @@ macro_rules! worker_metrics {
 }
 
 worker_metrics! {
-    counters {
+    counts {
         /// What it took from its queues, from outside or from other workers, and ran: tasks, polls
         /// of futures, scoped spawns, stolen branches.
         taken,
@@ -182,5 +210,22 @@ pub(crate) fn count_worker_woken(index: usize) -> bool {
 pub(crate) fn count_task_woken() {
     if let Some(owner) = context::thread_owner() {
         owner.counters.tasks_woken.bump();
+    }
+}
+
+/// A counter with a single writer.
+#[derive(Debug, Default)]
+pub(crate) struct Counter(AtomicU64);
+
+impl Counter {
+    /// Adds one. Owner only.
+    #[inline(always)]
+    pub(crate) fn bump(&self) {
+        // Ordering: Relaxed; one writer, and readers want a recent number, no more.
+        self.0.store(self.0.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
+    }
+
+    pub(crate) fn get(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
     }
 }

@@ -3,6 +3,7 @@
 use sateen_top::foreign::Foreign;
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Deserializer};
+use std::collections::BTreeMap;
 
 /// The version that is spoken here.
 const VERSION: u64 = 1;
@@ -84,6 +85,9 @@ pub(super) struct Worker {
     pub(super) idle_ns: u64,
     pub(super) asleep_ns: u64,
     pub(super) ended: u64,
+    /// By name. Programs of before have none.
+    #[serde(default)]
+    pub(super) counts: BTreeMap<Foreign, u64>,
     pub(super) queued: u64,
     pub(super) pinned: Option<u64>,
     pub(super) ready: u64,

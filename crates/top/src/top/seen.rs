@@ -2,7 +2,7 @@
 
 use super::protocol::{Frame, Queue, Report, Runtime, Worker};
 use sateen_top::foreign::Foreign;
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 
 /// How many looks back a share of time, or a rate, is taken.
 const SMOOTHED: usize = 5;
@@ -61,16 +61,33 @@ impl Seen {
     /// How many items a second came into a worker queue, and were handled.
     pub(super) fn rates(&self, queue: &Queue) -> (Option<f64>, Option<f64>) {
         let rates = || {
-            let (first, last) = (self.frames.front()?, self.frames.back()?);
-            let seconds = last.time_ns.checked_sub(first.time_ns)? as f64 / 1e9;
-            let earlier = first.queues.as_ref()?.iter().find(|it| it.number == queue.number)?;
-            let rate = |from: u64, to: u64| {
-                (seconds > 0.0).then(|| to.saturating_sub(from) as f64 / seconds)
-            };
-            let came = earlier.sent.zip(queue.sent).and_then(|(from, to)| rate(from, to));
-            Some((came, rate(earlier.handled, queue.handled)))
+            let queues = self.frames.front()?.queues.as_ref()?;
+            let earlier = queues.iter().find(|it| it.number == queue.number)?;
+            let came = earlier.sent.zip(queue.sent).and_then(|(from, to)| self.rate(from, to));
+            Some((came, self.rate(earlier.handled, queue.handled)))
         };
         rates().unwrap_or_default()
+    }
+
+    /// How much more a second `to` is, now, than `from` was in the first look.
+    fn rate(&self, from: u64, to: u64) -> Option<f64> {
+        let (first, last) = (self.frames.front()?, self.frames.back()?);
+        let seconds = last.time_ns.checked_sub(first.time_ns)? as f64 / 1e9;
+        (seconds > 0.0).then(|| to.saturating_sub(from) as f64 / seconds)
+    }
+
+    /// The counts of a runtime's workers, all workers together: name, sum, and growth a second.
+    pub(super) fn counts<'a>(
+        &'a self,
+        runtime: &'a Runtime,
+    ) -> impl Iterator<Item = (&'a Foreign, u64, Option<f64>)> {
+        let runtimes = self.frames.front().and_then(|first| first.runtimes.as_ref());
+        let earlier = runtimes.and_then(|all| all.iter().find(|it| it.number == runtime.number));
+        let earlier = earlier.map(sums).unwrap_or_default();
+        sums(runtime).into_iter().map(move |(name, sum)| {
+            let rate = earlier.get(name).and_then(|&from| self.rate(from, sum));
+            (name, sum, rate)
+        })
     }
 
     /// Whether something waits for so long that a report may say why.
@@ -96,6 +113,15 @@ fn each_worker(frame: &Frame) -> impl Iterator<Item = (u64, &Worker)> {
 fn worker_of(frame: &Frame, (number, index): (u64, u64)) -> Option<&Worker> {
     let runtime = frame.runtimes.as_ref()?.iter().find(|it| it.number == number)?;
     runtime.workers.iter().find(|worker| worker.index == index)
+}
+
+fn sums(runtime: &Runtime) -> BTreeMap<&Foreign, u64> {
+    let mut sums = BTreeMap::<_, u64>::new();
+    for (name, count) in runtime.workers.iter().flat_map(|worker| &worker.counts) {
+        let sum = sums.entry(name).or_default();
+        *sum = sum.saturating_add(*count);
+    }
+    sums
 }
 
 /// The share of the time in between that the worker was busy.

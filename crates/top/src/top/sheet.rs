@@ -19,19 +19,21 @@ pub(super) enum Section {
     Locks,
     Queues,
     Report,
+    Counts,
 }
 
 impl Section {
-    pub(super) const ALL: [Self; 5] =
-        [Self::Workers, Self::Waits, Self::Locks, Self::Queues, Self::Report];
+    pub(super) const ALL: [Self; 6] =
+        [Self::Workers, Self::Waits, Self::Locks, Self::Queues, Self::Report, Self::Counts];
 
     /// Each one's name, and by what it can be sorted, the usual way first.
-    const ABOUT: [(&str, &[&str]); 5] = [
+    const ABOUT: [(&str, &[&str]); Self::ALL.len()] = [
         ("workers", &["number", "busy", "time"]),
         ("waits", &["time", "name", "kind", "worker"]),
         ("locks", &["waiters", "time"]),
         ("queues", &["depth", "rate", "name"]),
         ("report", &["order"]),
+        ("counts", &["name", "rate"]),
     ];
 
     pub(super) fn name(self) -> &'static str {
@@ -84,6 +86,7 @@ pub(super) fn section(what: Section, seen: &Seen, wish: &Wish, width: usize) -> 
             None => return vec![Line::raw(cut("queues: their list is locked", width))],
         },
         Section::Report => return report(seen, wish, width),
+        Section::Counts => counts(frame, seen, wish),
     };
     rows.retain(|row| wish.keeps(row));
     let count = rows.len();
@@ -373,6 +376,33 @@ fn queues(all: &[Queue], seen: &Seen, wish: &Wish) -> Table {
                 count => count.to_string(),
             }
             .into(),
+        ]
+    });
+    (COLUMNS, rows.collect())
+}
+
+/// What the workers have counted, without what they have not met.
+fn counts(frame: &Frame, seen: &Seen, wish: &Wish) -> Table {
+    const COLUMNS: &[Column] = &[
+        Column::text("what", 0, 8),
+        Column::number("count", 0),
+        Column::number("growth", 4),
+        Column::number("runtime", 8),
+    ];
+    let (all, several) = runtimes(frame);
+    let mut all: Vec<_> = all
+        .flat_map(|it| seen.counts(it).map(move |count| (it.number, count)))
+        .filter(|(_, (_, sum, _))| *sum > 0)
+        .collect();
+    if wish.sort(Section::Counts) == "rate" {
+        all.sort_by(|(_, a), (_, b)| order(a.2, b.2));
+    }
+    let rows = all.iter().map(|(number, (name, sum, rate))| {
+        vec![
+            Cell::from(name.plain()),
+            sum.to_string().into(),
+            per_second(*rate).into(),
+            if several { number.to_string() } else { String::new() }.into(),
         ]
     });
     (COLUMNS, rows.collect())

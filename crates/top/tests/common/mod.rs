@@ -122,7 +122,9 @@ pub(crate) fn frame(text: &str) -> String {
     let worker = |index: u32| {
         format!(
             r#"{{"index":{index},"doing":"works","busy_ns":9,"idle_ns":1,"asleep_ns":0,"started":1,
-            "ended":3,"taken":4,"steals":0,"queued":2,"pinned":1,"ready":0,"suspended":2,
+            "ended":3,"taken":4,"steals":0,
+            "counts":{{"thefts":3,"new":4,{text}:5,"zero":0}},
+            "queued":2,"pinned":1,"ready":0,"suspended":2,
             "runs":{{"id":5,"name":{text},
             "spawned_at":"src/a/b/main.rs:3:4","for_ns":2500000000}}}}"#
         )

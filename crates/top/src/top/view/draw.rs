@@ -18,7 +18,7 @@ const HELP: [&str; 11] = [
     "space, f   freeze, and go on",
     "s          sort in another way",
     "/          show only what has a text",
-    "Tab, 1-5   one section; 0 shows all",
+    "Tab, 1-6   one section; 0 shows all",
     "up, down   scroll a section",
     "r          ask for a report",
     "d          write the report to a file",
@@ -61,7 +61,10 @@ pub(super) fn draw(frame: &mut Frame<'_>, seen: &Seen, state: &mut State) {
 
 /// Shares the room out among sections. Each has a few lines first, and then the first ones as many
 /// as they want.
-fn shared_out(sections: [Vec<Line<'static>>; 5], room: usize) -> Vec<Line<'static>> {
+fn shared_out(
+    sections: [Vec<Line<'static>>; Section::ALL.len()],
+    room: usize,
+) -> Vec<Line<'static>> {
     let sections: Vec<_> = sections.into_iter().filter(|lines| !lines.is_empty()).collect();
     let mut shares: Vec<usize> = Vec::new();
     let mut left = room;
@@ -105,7 +108,7 @@ fn foot(state: &State, width: usize) -> Line<'static> {
         if !state.wish.filter.is_empty() {
             text.push_str(&format!("filter: {}  ", state.wish.filter));
         }
-        text + "q end  ? keys  s sort  / filter  space freeze  d report  t trace  1-5 sections"
+        text + "q end  ? keys  s sort  / filter  space freeze  d report  t trace  1-6 sections"
     };
     // A note may quote a path, and a filter is whatever was typed.
     Line::styled(cut(&visible(&text), width), Style::new().add_modifier(Modifier::REVERSED))

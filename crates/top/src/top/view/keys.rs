@@ -65,7 +65,7 @@ impl State {
                 self.note = format!("{} by {}", section.name(), section.sorts()[*sort]);
             }
             KeyCode::Char('0') => self.show(None),
-            KeyCode::Char(digit @ '1'..='5') => {
+            KeyCode::Char(digit @ '1'..='6') => {
                 self.show(Section::ALL.get(digit as usize - '1' as usize).copied());
             }
             KeyCode::Tab => {
