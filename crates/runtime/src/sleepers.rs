@@ -112,8 +112,23 @@ impl Sleepers {
         woken
     }
 
-    /// Wakes one sleeper, if there is one: the lookout last. Returns whether there was. The caller
-    /// has fenced.
+    /// Wakes one sleeper, if there is one: the lookout last, and of the others the one with the
+    /// lowest number. Returns whether there was one. The caller has fenced.
+    ///
+    /// | Caller | Wakes for | Which worker it needs |
+    /// |---|---|---|
+    /// | [`wake_searcher`](Self::wake_searcher) | work that each worker may take | any |
+    /// | [`pass_on`](Self::pass_on) | the same, seen by a worker that leaves it | any |
+    /// | [`wake_ahead`](Self::wake_ahead) | work that may come | any |
+    /// | `Watcher::tell`, `hand_on` | a timer that no worker watches | any |
+    ///
+    /// No caller needs the lowest number. A woken worker that leaves the work, such as a substitute
+    /// that rests, calls [`pass_on`](Self::pass_on), and for a timer `Watcher::pass_on`. The caller
+    /// is awake, so it is never the one that is woken. What only one worker may take is announced
+    /// by [`wake_owner`](Self::wake_owner).
+    ///
+    /// Models in which one certain worker is woken assert that: in `loom_sleep`, `loom_stall` and
+    /// `loom_watch`.
     #[cold]
     pub fn notify_one(&self) -> bool {
         // Without the lookout the next publisher would wake a worker for which there is no core.

@@ -167,6 +167,11 @@ impl Model {
         assert!(self.sleepers.ask(me, || _ = self.requests.insist(HUNGRY), || false));
     }
 
+    /// Worker `me`, which has announced its sleep once, has been notified.
+    fn assert_woken(&self, me: usize) {
+        assert!(!self.sleepers.notify(me), "another worker was woken");
+    }
+
     /// Checks the invariant on which the remaining sleepers rely. All other workers are busy for
     /// ever.
     fn check_quiet(&self) {
@@ -272,6 +277,7 @@ fn a_second_job_is_not_slept_through(eager: u32) {
         });
         model.push(0);
         assert!(model.eager.load(Relaxed) > 0, "it woke no worker");
+        model.assert_woken(A);
         model.eager.store(eager, Relaxed);
         model.push(1);
         assert!(!model.stack.has_private(), "the woken worker has to ask for it");
@@ -372,6 +378,7 @@ fn a_notified_worker_with_its_hands_full_passes_on() {
             move || model.sleepers.wake_owner(A)
         });
         model.submit();
+        model.assert_woken(A);
         owner.join().unwrap();
         waker.join().unwrap();
         model.check_quiet();

@@ -146,6 +146,7 @@ fn one_that_falls_asleep_does_not_stand_for_another() {
             }
         });
         crew.starve();
+        assert!(!crew.sleep.notify(1), "another worker was woken");
         sleeper.join().unwrap();
         napper.join().unwrap();
     });

@@ -202,6 +202,7 @@ fn one_who_was_to_watch_hands_on() {
             }
         });
         model.arm();
+        assert!(!model.sleepers.notify(A), "another worker was woken");
         other.join().unwrap();
         assert!(!model.sleepers.has_sleepers(), "nobody minds the timer");
     });
