@@ -11,7 +11,7 @@ use super::{MOST_CAPACITY, MOST_QUEUES, MOST_WORKERS, WorkerQueue};
 use crate::idle::Idle;
 use crate::lane::Lane;
 use crate::throttle::{Clock, Rate, RealClock, Throttle};
-use sateen_base::prim::{Arc, AtomicUsize};
+use sateen_base::prim::{Arc, AtomicUsize, thread};
 use sateen_base::unwind::Held;
 use sateen_base::{CachePadded, os};
 use sateen_runtime::{Runtime, Spawn, Spawner};
