@@ -1,10 +1,9 @@
 //! Tells ThreadSanitizer which fiber runs; in other builds nothing.
 //!
-//! `cfg(sateen_tsan)` is set by `.ci/run deep`. The checker keeps what it knows of a thread
-//! separately for each stack. So the runtime tells it when the stack changes. The switch itself
-//! orders what comes before it, as all fibers of a worker are one thread to the processor (flag 0
-//! of `__tsan_switch_to_fiber`). AddressSanitizer is told by corosensei, if our feature
-//! `asan` is on.
+//! `.ci/run deep` sets `cfg(sateen_tsan)`. ThreadSanitizer tracks each stack separately, so the
+//! runtime announces each switch. A switch orders what comes before it, because all fibers of a
+//! worker run on one thread (flag 0 of `__tsan_switch_to_fiber`). With our feature `asan`,
+//! corosensei announces switches to AddressSanitizer.
 //!
 //! | about to switch | calls | to |
 //! |---|---|---|
@@ -24,8 +23,8 @@ unsafe extern "C" {
 
 #[cfg(sateen_tsan)]
 std::thread_local! {
-    /// What the fiber that runs on this thread switches back to. For a runtime inside a task that
-    /// is another fiber.
+    /// What the running fiber switches back to. If a task runs a runtime of its own, that is
+    /// another fiber.
     static ROOT: Cell<*mut c_void> = const { Cell::new(ptr::null_mut()) };
 }
 
@@ -45,7 +44,7 @@ impl Announced {
         }
     }
 
-    /// Runs `switch`, which switches to the fiber and returns when that has switched back.
+    /// Calls `switch`, which resumes the fiber and returns when the fiber has switched back.
     #[inline(always)]
     pub(crate) fn resume<R>(&self, switch: impl FnOnce() -> R) -> R {
         #[cfg(sateen_tsan)]

@@ -1,11 +1,11 @@
-//! Work that lies *aside*: no worker had a stack for it, and every worker finds it here.
+//! Work set *aside* because its worker had no stack for it.
 //!
-//! A worker that runs out of stacks puts aside what lies in its queues. A worker with a stack takes
-//! it from here. A scope that waits for its end takes its own jobs from here, and runs them on the
-//! stack that it waits on. Protocol and proof: `README.md`, "Out of stacks".
+//! A worker that runs out of stacks moves the contents of its queues here, and workers with a stack
+//! take entries from here. A scope that waits for its end takes its own jobs and runs them on the
+//! stack on which it waits. Protocol and proof: `README.md`, "Out of stacks".
 //!
-//! All lists change under the lock. `count` is their sum, exact under the lock and a hint without
-//! it.
+//! All lists change under the lock. `count` is the sum of their lengths: exact under the lock, a
+//! hint without it.
 
 // Public to the models only.
 #![cfg_attr(not(loom), allow(unreachable_pub))]
@@ -22,17 +22,17 @@ pub enum WorkKind {
     Scoped,
     /// Other work that cannot fail: branches, calls from outside, futures.
     Nested,
-    /// A call of a task that helps while it waits. It lies here though there is a stack for it: a
-    /// task that it helps may take it.
+    /// A call made by a task that helps while it waits. It is here even if there is a stack for it,
+    /// so that a task that it helps may take it.
     Called,
-    /// A spawned task, which can fail for want of a stack.
+    /// A spawned task, which can fail for lack of a stack.
     Task,
 }
 
 const KINDS: usize = 4;
 
 impl WorkKind {
-    /// What cannot fail.
+    /// The kinds that cannot fail.
     pub const NESTED: [Self; 3] = [Self::Nested, Self::Called, Self::Scoped];
 }
 
@@ -46,14 +46,14 @@ pub struct Aside<E> {
 #[derive(Debug)]
 struct Lists<E> {
     of: [VecDeque<Put<E>>; KINDS],
-    /// The list that the next call looks at first.
+    /// The list that the next `take` starts with.
     turn: usize,
 }
 
 #[derive(Debug)]
 struct Put<E> {
     entry: E,
-    /// The one worker that may take it; none if any may.
+    /// The only worker that may take it; `None` if any may.
     home: Option<usize>,
 }
 
@@ -64,7 +64,7 @@ impl<E> Put<E> {
 }
 
 impl<E: Copy> Aside<E> {
-    /// Nothing.
+    /// Creates empty lists.
     #[allow(clippy::new_without_default)]
     pub fn new() -> Self {
         let lists = Lists { of: std::array::from_fn(|_| VecDeque::new()), turn: 0 };
@@ -72,7 +72,7 @@ impl<E: Copy> Aside<E> {
         Self { lists, count: AtomicUsize::new(0) }
     }
 
-    /// How many entries there are, about.
+    /// Approximate number of entries.
     #[inline]
     pub fn count(&self) -> usize {
         // Ordering: Relaxed, a hint. Sleepers look after a fence.
@@ -92,8 +92,8 @@ impl<E: Copy> Aside<E> {
         self.count.store(lists.of.iter().map(VecDeque::len).sum(), Ordering::Relaxed);
     }
 
-    /// Adds `entry`, fences fully, then calls `look`. No thread can take the entry before `look`
-    /// has returned, so what the entry keeps is there.
+    /// Adds `entry`, issues a full fence, then calls `look`. No thread can take the entry before
+    /// `look` returns, so what the entry keeps alive stays valid.
     pub fn put<R>(
         &self,
         entry: E,
@@ -104,14 +104,15 @@ impl<E: Copy> Aside<E> {
         let mut lists = self.lists.lock();
         lists.of[kind as usize].push_back(Put { entry, home });
         self.recount(&lists);
-        // Between the count and what `look` reads. Partner: the fence in `take_scoped`.
+        // Orders the store of the count before the reads of `look`. Partner: the fence in
+        // `take_scoped`.
         fence(Ordering::SeqCst);
         let seen = look();
         drop(lists);
         seen
     }
 
-    /// Takes an entry for worker `index`, of each kind in turn.
+    /// Takes an entry for worker `index`, rotating through the kinds.
     pub fn take(&self, index: usize) -> Option<E> {
         if self.count() == 0 {
             return None;
@@ -139,7 +140,8 @@ impl<E: Copy> Aside<E> {
         self.count() != 0 && self.with(|lists| kinds.iter().any(|&kind| has(lists, kind)))
     }
 
-    /// Takes the first call that is `mine`. While `mine` runs, what the call keeps is there.
+    /// Takes the first call that is `mine`. What the call keeps alive stays valid while `mine`
+    /// runs.
     pub fn take_called(&self, mine: impl Fn(E) -> bool) -> Option<E> {
         if self.count() == 0 {
             return None;
@@ -147,10 +149,10 @@ impl<E: Copy> Aside<E> {
         self.with(|lists| lists.take(WorkKind::Called as usize, |put| mine(put.entry)))
     }
 
-    /// Takes the first scoped job for worker `index` that is `mine`. If this misses a put, that
-    /// put's `look` sees all that the caller wrote before.
+    /// Takes the first scoped job for worker `index` that is `mine`. If this misses a `put`, the
+    /// `look` of that `put` sees all earlier writes of the caller.
     pub fn take_scoped(&self, index: usize, mine: impl Fn(E) -> bool) -> Option<E> {
-        // Between what the caller wrote and the count. Partner: the fence in `put`.
+        // Orders the caller's writes before the read of the count. Partner: the fence in `put`.
         fence(Ordering::SeqCst);
         if self.count() == 0 {
             return None;

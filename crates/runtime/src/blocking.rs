@@ -1,17 +1,17 @@
-//! Calls that block the operating system's thread, sent to threads that may be blocked.
+//! A thread pool for calls that block the operating system's thread.
 //!
-//! The pool is elastic: a call takes an idle thread; or a new one, below the limit; or it waits in
-//! a queue. A thread that has had nothing to do for a while ends. The closure stays in its caller's
-//! frame, which waits for it in any case.
+//! The pool is elastic. A call takes an idle thread, or a new one below the limit, or waits in a
+//! queue. An idle thread exits after a while. The closure stays in the frame of its caller, who
+//! waits for it.
 //!
-//! A few new threads are started at a time. Each starts another before it takes a call, if there
-//! are more calls than threads for them. So a burst of short calls takes few threads, and workers
-//! seldom start one. (Each call without an idle thread used to start one. Then a burst of calls
-//! that took microseconds made hundreds, which waited in the kernel for the lock of the process's
-//! memory, and so did the worker.)
+//! Only a few threads are started at a time. If there are more calls than threads for them, each
+//! new thread starts another before it takes a call. So a burst of short calls needs few threads,
+//! and workers rarely start one. (Each call without an idle thread used to start one. A burst of
+//! calls that took microseconds then made hundreds of threads, which contended for the kernel's
+//! lock on the address space, as did the worker.)
 //!
-//! A forked child has none of the threads, and one of them may have held the lock. So the child
-//! never takes the lock of a pool that was made in its parent.
+//! A forked child has none of these threads, and one of them may have held the lock. So the child
+//! never takes the lock of a pool that was created in its parent.
 
 use crate::context;
 use crate::join_stack::Job;
@@ -43,12 +43,12 @@ impl Default for Limits {
 /// The most threads that are being started at once.
 const STARTING: usize = 4;
 
-/// A runtime's handle of its pool. Its drop lets the threads end.
+/// A runtime's handle to its pool. Dropping it lets the threads exit.
 pub(crate) struct Pool(Arc<Inner>);
 
 struct Inner {
     limits: Limits,
-    /// The process that it was made in.
+    /// The process in which it was created.
     born: u32,
     state: Mutex<State>,
     /// Something is queued, or the pool is closed.
@@ -59,15 +59,15 @@ struct Inner {
 struct State {
     queue: VecDeque<Shipped>,
     threads: usize,
-    /// Threads that wait, notified or not: as many entries of the queue are provided for.
+    /// Threads that wait, notified or not. Each accounts for one entry of the queue.
     idle: usize,
-    /// Threads that are being started. Each takes an entry, and looks whether more are needed.
+    /// Threads that are being started. Each takes an entry and checks whether more are needed.
     starting: usize,
     closed: bool,
 }
 
-/// A job whose caller waits for it, and with it the caller's runtime; or a job that frees itself,
-/// of no runtime.
+/// A job and its runtime. The caller waits for the job and keeps the runtime alive. A null runtime
+/// marks a job that frees itself.
 struct Shipped(*const Job, *const Shared);
 
 // SAFETY: the closure is Send, and the thread that takes it from the queue runs it, once.
@@ -75,8 +75,8 @@ unsafe impl Send for Shipped {}
 
 impl Shipped {
     fn run(self) {
-        // A job of no runtime may run on a worker all the same. That worker's runtime does not end
-        // before it.
+        // A job without a runtime may run on a worker all the same. That worker's runtime cannot
+        // end before the job does.
         let before = (!self.1.is_null()).then(|| context::with(|c| c.join_runtime(self.1)));
         // SAFETY: taken from the queue, so ours to run. Its caller waits until it has run.
         unsafe { ((*self.0).run)(self.0) };
@@ -108,12 +108,12 @@ impl<F: FnOnce() + Send + 'static> Sent<F> {
     }
 }
 
-/// Calls `f` as on a thread that belongs to no runtime, wherever that is.
+/// Calls `f` on this thread as if the thread belonged to no runtime.
 fn apart(f: impl FnOnce()) {
     let saved = context::with(context::Context::step_out);
-    // SAFETY: `f` cannot take part in a wait of this context, because it gets none of the frames
-    // below. It has returned when they go on, with their blocker and their number. Without a number
-    // the thread draws one.
+    // SAFETY: `f` gets none of the frames below, so it cannot take part in a wait of this context.
+    // It returns before those frames continue with their own blocker and id. With id 0 the thread
+    // draws a new one.
     let (blocker, id) = unsafe { (park::install(None), park::set_context_id(0)) };
     run_and_discard(f);
     // SAFETY: as they were.
@@ -125,12 +125,12 @@ fn apart(f: impl FnOnce()) {
 }
 
 impl Pool {
-    /// Calls `f` on one of the threads; without any, here. Its result or panic is discarded.
+    /// Calls `f` on one of the threads, or here if there are none. Discards its result or panic.
     pub(crate) fn send(&self, f: impl FnOnce() + Send + 'static) {
         self.ship(Sent::alloc(f));
     }
 
-    /// How many threads it has at present.
+    /// The current number of threads.
     pub(crate) fn threads(&self) -> usize {
         if self.0.is_older_than_fork() { 0 } else { self.0.lock().threads }
     }
@@ -140,7 +140,7 @@ impl Pool {
         Self(Arc::new(Inner { limits, born: process_generation(), state, changed }))
     }
 
-    /// Ensures that the job is run. The caller waits for it afterwards.
+    /// Ensures that the job runs. The caller waits for it afterwards.
     fn ship(&self, job: Shipped) {
         let inner = &self.0;
         if inner.is_older_than_fork() {
@@ -155,7 +155,7 @@ impl Pool {
                 return;
             }
             if !state.claims_start(inner.limits.threads) {
-                // The threads take it when they are free. Without threads, it is never taken.
+                // A thread takes the job when it is free. Without threads, nobody would.
                 let left = if state.threads == 0 { state.take_all() } else { VecDeque::new() };
                 drop(state);
                 return left.into_iter().for_each(Shipped::run);
@@ -166,7 +166,7 @@ impl Pool {
 }
 
 impl State {
-    /// Whether the caller is to start a thread, which is counted from now on.
+    /// Whether the caller must start a thread. If so, the thread is counted from now on.
     fn claims_start(&mut self, most: usize) -> bool {
         let starts = self.queue.len() > self.idle + self.starting
             && self.threads < most
@@ -184,13 +184,13 @@ impl State {
 }
 
 impl Inner {
-    /// Whether its threads, and perhaps its lock, were left in the parent.
+    /// Whether its threads, and perhaps its lock, stayed in the parent process.
     fn is_older_than_fork(&self) -> bool {
         self.born != process_generation()
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        // Nothing unwinds while it is held.
+        // Nothing unwinds while the lock is held.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -203,7 +203,7 @@ impl Inner {
                 let mut state = this.lock();
                 state.starting -= 1;
                 state.threads -= 1;
-                // Other callers may have relied on this thread, too.
+                // Other callers may have relied on this thread too.
                 if state.threads == 0 { state.take_all() } else { VecDeque::new() }
             };
             left.into_iter().for_each(Shipped::run);
@@ -267,27 +267,26 @@ impl Drop for Pool {
     }
 }
 
-/// Runs `f`, which may block the operating system's thread, on a thread that is there for that.
+/// Runs `f`, which may block the operating system's thread, on a thread reserved for such calls.
 ///
-/// For files, foreign libraries, `std` locks. The calling task is suspended meanwhile, and its
-/// worker goes on with other work. `f` may borrow.
+/// Use it for files, foreign libraries and `std` locks. The calling task is suspended meanwhile,
+/// and its worker runs other work. `f` may borrow.
 ///
-/// Outside of tasks `f` runs here: a plain thread may block. It also runs here on the pool's own
-/// threads. To `f` its thread is like any other that belongs to no runtime: what it spawns goes to
-/// the global one.
+/// Outside of tasks, and on the pool's own threads, `f` runs on the calling thread, which may
+/// block. To `f`, its thread belongs to no runtime: what it spawns goes to the global one.
 ///
-/// Each runtime has its pool. [`Builder::blocking_threads`](crate::Builder::blocking_threads)
-/// limits it, and calls beyond the limit wait for their turn. So `f` should not wait for another
-/// `blocking` call to begin. If the system gives no thread, `f` waits for one of those that are
-/// there, and without any it runs here.
+/// Each runtime has its own pool. [`Builder::blocking_threads`](crate::Builder::blocking_threads)
+/// limits it, and calls beyond the limit wait. So `f` should not wait for another `blocking` call
+/// to begin. If the system provides no new thread, `f` waits for an existing one; if there is none,
+/// it runs on the calling thread.
 ///
-/// This is no cancellation point: a task that is cancelled meanwhile learns of it at the next one.
+/// This is not a cancellation point: a task that is cancelled meanwhile notices at the next one.
 ///
 /// # Panics
 /// With the panic of `f`.
 ///
 /// # Cost
-/// Two switches between threads, some microseconds; the start of a thread where none is idle.
+/// Two thread switches, which take some microseconds, and starting a thread if none is idle.
 ///
 /// # Examples
 ///
@@ -305,7 +304,7 @@ where
 {
     let Some(worker) = context::owner() else { return f() };
     if worker.shared().is_older_than_fork() {
-        // The pool's threads were left in the parent.
+        // The pool's threads stayed in the parent process.
         return f();
     }
     #[cfg(feature = "trace")]

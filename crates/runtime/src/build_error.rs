@@ -4,7 +4,7 @@ use crate::builder::{MAX_WORKERS, STRICT_VARIABLE, WORKERS_VARIABLE};
 use crate::stack::StackSizeError;
 use std::io;
 
-/// Why a runtime could not be built. Nothing is left behind.
+/// Why a runtime could not be built. A failed build leaves nothing behind.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum BuildError {
@@ -15,11 +15,11 @@ pub enum BuildError {
     Variable(String),
     /// The environment variable `SATEEN_STRICT` holds this instead of 0 or 1.
     StrictVariable(String),
-    /// The runtime was to be [strict](crate::Builder::strict), and to have a policy of the user's.
+    /// The runtime was to be [strict](crate::Builder::strict) and to have a custom policy.
     StrictPolicy,
     /// The stack size, in bytes, is above 1 GiB.
     StackSize(usize),
-    /// The name for a worker's thread contains a NUL, which ends names.
+    /// The name of a worker's thread contains a NUL, which would end the name.
     Name {
         /// The worker's index.
         worker: usize,
@@ -30,7 +30,7 @@ pub enum BuildError {
     Stacks {
         /// Most stacks that may exist.
         stacks: usize,
-        /// The workers, each of which needs one to run anything.
+        /// The number of workers, each of which needs a stack.
         workers: usize,
     },
     /// The thread of this worker could not be started.
@@ -40,9 +40,9 @@ pub enum BuildError {
         /// The system's reason.
         source: io::Error,
     },
-    /// Workers were to be pinned to cores, and the system does not allow it.
+    /// Workers were to be pinned to cores, and the system does not support or allow it.
     Pin(io::Error),
-    /// The memory for the first stack could not be had.
+    /// There was no memory for the first stack.
     Stack(io::Error),
 }
 

@@ -32,22 +32,22 @@ use std::io;
 
 /// Most workers a runtime may have.
 pub const MAX_WORKERS: usize = 65_535;
-/// The environment variable that sets the number of workers where the builder does not.
+/// The environment variable that sets the number of workers if the builder does not.
 pub(crate) const WORKERS_VARIABLE: &str = "SATEEN_WORKERS";
-/// The environment variable that makes all runtimes [strict](Builder::strict) if it is `1`. With
-/// `0`, or without it, each builder decides. (A [`CurrentThread`] is never strict: its tasks need
-/// not be `Send`. Nor is a runtime with a policy of the user's, which may withhold work.)
+/// The environment variable that makes all runtimes [strict](Builder::strict) if it is `1`. If it
+/// is `0` or unset, each builder decides. (A [`CurrentThread`] is never strict, because its tasks
+/// need not be `Send`. Nor is a runtime with a custom policy, which may withhold work.)
 pub(crate) const STRICT_VARIABLE: &str = "SATEEN_STRICT";
 
-/// How long a failed build waits for the threads it has started.
+/// How long a failed build waits for the threads that it has started.
 const ABANDON_TIMEOUT: Duration = Duration::from_secs(5);
-/// The most substitutes by default, and in a strict runtime.
+/// The default limits of substitutes: normally, and in a strict runtime.
 const SUBSTITUTES: usize = 4;
 const STRICT_SUBSTITUTES: usize = 1024;
 const DEFAULT_SPIN: Duration = Duration::from_micros(50);
 
-// All that is the user's is held: a failed build, or a builder that is dropped, tells no panic of a
-// destructor.
+// User closures are held, so that a panic of their destructors does not escape from a failed build
+// or a dropped builder.
 type NameFn = Held<Box<dyn Fn(usize) -> String>>;
 type SpawnFn = Held<Box<dyn FnMut(WorkerThread) -> io::Result<()>>>;
 
@@ -115,49 +115,50 @@ impl Default for Builder {
 }
 
 impl Builder {
-    /// The number of workers, 1 to [`MAX_WORKERS`]. Default: the environment variable
-    /// `SATEEN_WORKERS`, or else as many as can run at once (affinity and cgroup limits counted).
+    /// The number of workers, 1 to [`MAX_WORKERS`]. The default is the environment variable
+    /// `SATEEN_WORKERS`, or else the number of threads that can run at once, within affinity and
+    /// cgroup limits.
     ///
-    /// Of more workers than can run at once, the surplus is woken when the others leave work
-    /// waiting: for about 2 ms because they are blocked in the system, or for about 8 ms because
-    /// they compute.
+    /// If the runtime is oversubscribed, surplus workers wake when the others leave work waiting.
+    /// That takes about 2 ms if the others are blocked in the system, or about 8 ms if they
+    /// compute.
     pub fn workers(mut self, workers: usize) -> Self {
         self.workers = Some(workers);
         self
     }
 
-    /// Names a worker's thread by its index. Default: `sateen-0` and so on.
+    /// Names worker threads by index. Default: `sateen-0` and so on.
     ///
     /// `name` is called on the building thread before any thread starts, for substitutes too. A
-    /// name with a NUL is a [`BuildError::Name`].
+    /// name that contains a NUL is a [`BuildError::Name`].
     pub fn thread_name(mut self, name: impl Fn(usize) -> String + 'static) -> Self {
         self.name = Some(Held::new(Box::new(name)));
         self
     }
 
-    /// Calls `hook` with the worker's index on each worker's thread before it takes work, and on a
-    /// substitute's.
+    /// Calls `hook` with the worker's index on each worker's thread before the worker takes work.
+    /// Substitutes call it too.
     ///
-    /// The hook is not a task: what it joins runs on the spot, and what it spawns is refused. A
-    /// panic in it is reported and ignored.
+    /// The hook is not a task: nested work in it runs inline, and a spawn is refused. A panic in it
+    /// is reported and ignored.
     pub fn on_start(mut self, hook: impl Fn(usize) + Send + Sync + 'static) -> Self {
         self.hooks.on_start = Some(Held::new(Box::new(hook)));
         self
     }
 
-    /// Calls `hook` on each worker's thread after its last work; otherwise as
+    /// Calls `hook` on each worker's thread after its last work; otherwise like
     /// [`Builder::on_start`].
     pub fn on_exit(mut self, hook: impl Fn(usize) + Send + Sync + 'static) -> Self {
         self.hooks.on_exit = Some(Held::new(Box::new(hook)));
         self
     }
 
-    /// Makes the threads: `spawn` gets one [`WorkerThread`] for each worker and calls
+    /// Starts the threads: `spawn` gets a [`WorkerThread`] for each worker and calls
     /// [`WorkerThread::run`] on a thread that it provides.
     ///
     /// `spawn` is called on the building thread. If it fails or panics, the build fails once the
-    /// threads started before have ended. A worker that is kept and never run keeps the runtime
-    /// from ending, as a task does that never ends.
+    /// threads started before have exited. A `WorkerThread` that is kept and never run prevents the
+    /// runtime from ending, like a task that never ends.
     ///
     /// ```
     /// let runtime = sateen::Runtime::builder()
@@ -177,37 +178,36 @@ impl Builder {
         self
     }
 
-    /// Pins worker *i* to the *i*-th core that the building thread may use, starting over when they
-    /// are used up. Default: off.
+    /// Pins worker *i* to the *i*-th core that the building thread may use, wrapping around if
+    /// there are more workers. Default: off.
     pub fn pin(mut self, pin: bool) -> Self {
         self.pin = pin;
         self
     }
 
-    /// How long a worker searches for work before it sleeps. Default 50 µs. A longer search
-    /// answers sooner to work that comes in bursts, and burns that much processor time at the end
-    /// of each.
+    /// How long a worker searches for work before it sleeps. Default: 50 µs. A longer search
+    /// responds sooner to bursts of work and wastes that much CPU time after each burst.
     pub fn spin(mut self, spin: Duration) -> Self {
         self.spin = spin;
         self
     }
 
-    /// Bytes of stack for each task that blocks and for each worker's current one. Default 2 MiB,
-    /// which is what the standard library gives a thread. The size is rounded up to at least 32 KiB
-    /// and may be at most 1 GiB; an eighth more is reserved for nested work. Nested work that finds
-    /// its stack nearly full goes on on a fresh one of 2 MiB, or of this size if that is more.
+    /// Bytes of stack for each task that blocks and for each worker's current task. The default is
+    /// 2 MiB, as for threads of the standard library. The size is rounded up to at least 32 KiB and
+    /// may be at most 1 GiB. An eighth more is reserved for nested work. Nested work that finds its
+    /// stack nearly full continues on a fresh stack of 2 MiB, or of this size if that is larger.
     ///
-    /// A task that overflows its stack ends the process, with a message that names the task, where
-    /// it was spawned and the size.
+    /// A task that overflows its stack ends the process. The message has the task's name, the place
+    /// of its spawn and the stack size.
     ///
     /// # Cost
-    /// Only pages that are touched take memory: a task that has blocked once keeps one. The rest is
-    /// address space, which is plentiful (128 TiB for most 64-bit processes).
+    /// Only touched pages take memory: a task that has blocked once keeps one. The rest is address
+    /// space, which is plentiful (128 TiB for most 64-bit processes).
     ///
-    /// Page tables take 8 bytes for each page of it, up to about 4.5 KiB a stack. So where 100,000
-    /// tasks block at once, or address space is limited (`ulimit -v`, some containers), choose a
-    /// smaller size, such as 64 KiB. The guide's page `stacks` has a table. Choose a larger size
-    /// where tasks recurse deeply by plain calls, or
+    /// Page tables take 8 bytes for each page of address space, up to about 4.5 KiB a stack. Choose
+    /// a smaller size, such as 64 KiB, if 100,000 tasks block at once or if address space is
+    /// limited (`ulimit -v`, some containers). The guide's page `stacks` has a table. Choose a
+    /// larger size if tasks recurse deeply by plain calls, or use
     /// [`Spawn::stack_size`](crate::Spawn::stack_size) for those tasks alone.
     ///
     /// ```
@@ -221,8 +221,9 @@ impl Builder {
         self
     }
 
-    /// The most stacks that may exist at once: as many tasks may be suspended, less one for each
-    /// worker. At least one for each worker. Default: what the system gives.
+    /// The most stacks that may exist at once. Each worker needs one; each of the others allows one
+    /// more task to be suspended. At least one for each worker. Default: whatever the system
+    /// provides.
     ///
     /// Beyond the limit, tasks wait to be started. They fail with
     /// [`JoinError::OutOfStacks`](crate::JoinError::OutOfStacks) if for 40 ms nothing runs that
@@ -241,7 +242,8 @@ impl Builder {
         self
     }
 
-    /// What runs next: see [`policy`](crate::policy). Default: [work
+    /// What runs next; see [`policy`](crate::policy). Default: [work
+    /// stealing](policy::work_stealing).
     /// stealing](policy::work_stealing).
     pub fn policy(mut self, policy: Scheduling) -> Self {
         self.policy = policy;
@@ -255,14 +257,14 @@ impl Builder {
     }
 
     /// Prints a [`Report`](crate::Report) on stderr when all fibers wait, nothing is queued and no
-    /// timer is pending: once, and again only after something has run. Default: off.
+    /// timer is pending. It is printed once, and again only after something has run. Default: off.
     ///
-    /// Something outside the runtime may be about to wake a fiber: the report says for how many
-    /// that is possible.
+    /// A source outside of the runtime may be about to wake a fiber. The report says for how many
+    /// fibers that is possible.
     ///
     /// # Cost
-    /// Nothing while there is work. A worker that goes to sleep counts itself, and the last one
-    /// looks whether any fiber waits.
+    /// Nothing while there is work. A worker that falls asleep counts itself, and the last one
+    /// checks whether any fiber waits.
     ///
     /// ```
     /// let runtime = sateen::Runtime::builder().workers(2).report_blocked(true).build()?;
@@ -274,56 +276,58 @@ impl Builder {
         self
     }
 
-    /// The most threads for [`blocking`](crate::blocking()) calls at once. Default 512. With 0 such
-    /// calls run where they are made, and block the worker.
+    /// The most threads for concurrent [`blocking`](crate::blocking()) calls. Default: 512. With 0
+    /// such calls run on the caller's thread and block the worker.
     pub fn blocking_threads(mut self, most: usize) -> Self {
         self.blocking.threads = most;
         self
     }
 
-    /// How long a thread for [`blocking`](crate::blocking()) calls waits for another call before it
-    /// ends. Default 10 s.
+    /// How long an idle thread for [`blocking`](crate::blocking()) calls waits for another call
+    /// before it exits. Default: 10 s.
     pub fn blocking_keep_alive(mut self, keep: Duration) -> Self {
         self.blocking.keep = keep;
         self
     }
 
-    /// Gives each task its thread to itself, until it ends. Tasks are then to thread-locals, and to
-    /// locks of `std`, what threads are, and no stack is ever switched. Default: off, unless the
-    /// environment variable `SATEEN_STRICT` is 1, which makes every runtime of the process strict.
+    /// Gives each task a thread of its own until it ends. To thread-locals and `std` locks, each
+    /// task then looks like a thread, and stacks are never switched. Default: off. The environment
+    /// variable `SATEEN_STRICT=1` makes every runtime of the process strict.
     ///
-    /// This is for code that nests in thread-locals and waits in between, and for initialisers of
-    /// thread-locals that wait: without it both can leave a reference to what is gone
-    /// (`SECURITY.md` in the repository). It is for code that holds locks of `std` across waits,
-    /// and for tools that cannot follow a switch of stacks.
+    /// Use it for code that nests in thread-locals and waits in between, and for initialisers of
+    /// thread-locals that wait. Otherwise both can leave dangling references (`SECURITY.md` in the
+    /// repository). Use it also for code that holds `std` locks across waits, and with tools that
+    /// cannot follow a switch of stacks.
     ///
-    /// Waits are those of [`Builder::keep_threads`]: on top of a wait runs only what the task waits
-    /// for. For each worker that is blocked by a wait, or in the system, a
-    /// [substitute](Self::substitutes) takes over. There are up to 1,024, unless
-    /// [`Builder::substitutes`] says otherwise. So tasks may wait for tasks that have not started,
-    /// as long as no more than 1,024 wait at once; the others start later.
+    /// Waits work as with [`Builder::keep_threads`]: on top of a wait runs only what the task waits
+    /// for. A [substitute](Self::substitutes) takes over for each worker that is blocked by a wait
+    /// or in the system. There are up to 1,024 substitutes, unless [`Builder::substitutes`] says
+    /// otherwise. So tasks may wait for tasks that have not started, as long as no more than 1,024
+    /// wait at once. Further tasks start later.
     ///
     /// In a strict runtime
     ///
-    /// * [`Builder::stack_size`] is that of the threads. Those of a [`Builder::spawn_handler`] have
-    ///   what it gives them. A task that [asks for more](crate::Spawn::stack_size) has one more
-    ///   thread, for which its worker's waits.
+    /// * [`Builder::stack_size`] is the stack size of the threads. Threads of a
+    ///   [`Builder::spawn_handler`] have the size that the handler gives them. A task that [asks
+    ///   for more](crate::Spawn::stack_size) runs on an extra thread, and its worker's thread waits
+    ///   for it.
     /// * [`Builder::max_stacks`] is the most threads of workers and substitutes. If nothing starts
-    ///   for 40 ms, what waits gets one more: at most as many as the limit says, or 64 if that is
-    ///   more. No task fails for want of one.
-    /// * [`yield_now`](crate::yield_now) has a substitute start what is queued, if no other
-    ///   worker does. [`Spawn::dispatch`](crate::Spawn::dispatch) queues the task.
-    /// * Work for one worker alone, also of a [broadcast](Runtime::broadcast), starts when that
-    ///   worker's task has ended. So that task must not wait for it, other than to join it.
+    ///   for 40 ms, waiting work gets one more thread: at most as many as the limit says, or 64 if
+    ///   that is more. No task fails for lack of a thread.
+    /// * [`yield_now`](crate::yield_now) lets a substitute start what is queued, if no other worker
+    ///   does. [`Spawn::dispatch`](crate::Spawn::dispatch) queues the task.
+    /// * Work for one worker alone, such as a share of a [broadcast](Runtime::broadcast), starts
+    ///   when that worker's task has ended. So that task must not wait for it, other than to join
+    ///   it.
     /// * [`round_robin`](policy::round_robin) has one queue for all workers. A
     ///   [custom](policy::custom) policy is a [`BuildError::StrictPolicy`], and the variable does
     ///   not apply to it.
     ///
     /// # Cost
     ///
-    /// Each task that waits takes a thread, and about 14 KiB. A wait costs two thread switches, and
-    /// two more to wake a substitute: some microseconds, instead of some nanoseconds. The first
-    /// wait of a worker makes a thread. Where no thread can be had, tasks start later.
+    /// Each task that waits occupies a thread and about 14 KiB. A wait costs two thread switches,
+    /// and two more to wake a substitute. That takes some microseconds instead of some nanoseconds.
+    /// The first wait of a worker starts a thread. If no thread is available, tasks start later.
     ///
     /// ```
     /// use std::cell::RefCell;
@@ -346,11 +350,12 @@ impl Builder {
         self
     }
 
-    /// Makes each wait of a task keep its worker's thread, as in
-    /// [`no_suspend`](crate::no_suspend), for code that was not made for tasks. Default: off.
+    /// Makes each wait of a task keep its worker's thread, as in [`no_suspend`](crate::no_suspend).
+    /// Default: off.
     ///
-    /// Such code holds a lock of `std` or `parking_lot` across a parallel call, or sets a
-    /// thread-local, makes the call, and restores it.
+    /// It is for code that was not written for tasks. Such code holds a lock of `std` or
+    /// `parking_lot` across a parallel call, or sets a thread-local, makes the call, and restores
+    /// it.
     ///
     /// | While a task waits | |
     /// |---|---|
@@ -359,10 +364,9 @@ impl Builder {
     /// | so what is set and restored around a call | is found again after it, on the same thread |
     /// | and a lock that is held across a join, a fork, a loop or a scope | cannot hang by it |
     ///
-    /// At most as many tasks wait at once as there are workers and
-    /// [substitutes](Self::substitutes); the others start later. So a task must not wait for one
-    /// that has not started, unless it joins that. [`Builder::strict`] is this with up to 1,024
-    /// substitutes.
+    /// As many tasks can wait at once as there are workers and [substitutes](Self::substitutes);
+    /// further tasks start later. So a task must not wait for one that has not started, unless it
+    /// joins that task. [`Builder::strict`] is the same with up to 1,024 substitutes.
     ///
     /// # Cost
     /// A wait costs two thread switches, some microseconds, instead of some nanoseconds.
@@ -386,23 +390,23 @@ impl Builder {
         self
     }
 
-    /// The most substitutes that work while others are blocked in
-    /// [`no_suspend`](crate::no_suspend), one for each. Default: as many as workers, but at most 4;
-    /// 1,024 in a [strict](Self::strict) runtime.
+    /// The most substitutes that run while other workers are blocked in
+    /// [`no_suspend`](crate::no_suspend), one for each. Default: as many as there are workers, but
+    /// at most 4; 1,024 in a [strict](Self::strict) runtime.
     ///
-    /// A substitute is a worker whose thread is started when it is first needed, not by
+    /// A substitute is a worker whose thread is started on first use, and not by
     /// [`Builder::spawn_handler`]. Its index follows those of the workers. When the blocked worker
-    /// goes on, the substitute ends what it has begun, takes nothing new, and sleeps. Policies
-    /// under which workers do not take over from each other ([`round_robin`](policy::round_robin),
-    /// [`custom`](policy::custom)) have none.
+    /// continues, the substitute finishes what it has begun, takes nothing new, and sleeps. There
+    /// are no substitutes under policies whose workers cannot take over from each other
+    /// ([`round_robin`](policy::round_robin), [`custom`](policy::custom)).
     pub fn substitutes(mut self, substitutes: usize) -> Self {
         self.substitutes = Some(substitutes);
         self
     }
 
-    /// For [`Builder::current_thread`]: calls `arrival` when something arrives for a thread that is
-    /// not running its tasks, or that stops while some could still run. The thread should then run
-    /// them.
+    /// For [`Builder::current_thread`]: sets a callback for a thread that is not running its tasks.
+    /// `arrival` is called when work arrives, or when the thread stops while some tasks could still
+    /// run. The thread should then run its tasks.
     ///
     /// `arrival` is called on any thread, perhaps more often than needed. A wait in it blocks that
     /// thread. A panic in it goes no further than the panic hook.
@@ -411,9 +415,9 @@ impl Builder {
         self
     }
 
-    /// Makes the calling thread the runtime, instead of [`Builder::build`]. Of the settings only
-    /// those of stacks and [`Builder::on_arrival`] matter. The runtime is never
-    /// [strict](Builder::strict): its tasks need not be `Send`, so they share its thread.
+    /// Makes the calling thread the runtime, instead of [`Builder::build`]. Only the settings of
+    /// stacks and [`Builder::on_arrival`] apply. The runtime is never [strict](Builder::strict):
+    /// its tasks need not be `Send`, so they share its thread.
     ///
     /// # Errors
     /// [`BuildError`], as for [`Builder::build`].
@@ -451,7 +455,7 @@ impl Builder {
     ///
     /// # Errors
     /// [`BuildError`], which names the wrong value or the system's reason. No thread is left
-    /// behind.
+    /// running.
     ///
     /// ```
     /// use sateen::{BuildError, Runtime};
@@ -463,8 +467,8 @@ impl Builder {
         self.build_with(&mut **spawn, false)
     }
 
-    /// For [`crate::compat`]: the environment does not count, posted work waits for the run queue,
-    /// and a failed build waits for no thread.
+    /// For [`crate::compat`]: the environment is ignored, posted work waits for the run queue, and
+    /// a failed build does not wait for threads.
     #[cfg(feature = "compat")]
     pub(crate) fn compat(mut self) -> Self {
         self.compat = true;
@@ -472,7 +476,8 @@ impl Builder {
     }
 
     /// [`Builder::build`] with a [spawn handler](Builder::spawn_handler) that may borrow. With
-    /// `resident` the calling thread, which is no worker, becomes worker 0; see `resident.rs`.
+    /// `resident` the calling thread, which is not a worker yet, becomes worker 0; see
+    /// `resident.rs`.
     pub(crate) fn build_with(
         self,
         spawn: &mut dyn FnMut(WorkerThread) -> io::Result<()>,
@@ -490,7 +495,7 @@ impl Builder {
             return Err(BuildError::Thread { worker: limit, source: io::Error::other(reason) });
         }
         let cores = if self.pin { cores_to_pin()? } else { Vec::new() };
-        // Before there are threads: with them, registering costs 5000 times as much.
+        // Before there are threads: registering costs 5000 times as much with them.
         fence::is_asymmetric();
         forked::watch();
         overflow::install();
@@ -508,7 +513,7 @@ impl Builder {
             true => self.substitutes.unwrap_or(by_default).min(MAX_WORKERS - count),
             false => 0,
         };
-        // There each of them runs its tasks on its thread's stack, and keeps it.
+        // In a strict runtime each worker runs its tasks on its thread's own stack, and keeps it.
         let most = if strict { most_threads(self.max_stacks) - count } else { usize::MAX };
         let reserve = match strict && substitutes > most {
             true => self.max_stacks.clamp(BEYOND, MAX_WORKERS).min(MAX_WORKERS - count - most),
@@ -554,17 +559,17 @@ impl Builder {
         std::mem::forget(starting);
         shared.open();
         resident.into_iter().for_each(|resident| resident.enter(&shared));
-        // One that ends by itself is listed by whoever keeps it (`compat::Pool::list`).
+        // A runtime that ends by itself is listed by its owner (`compat::Pool::list`).
         let listed = if self.compat { Listed::NOT } else { self.inspect.list(&shared) };
         Ok(Runtime::new(shared, listed))
     }
 }
 
-/// Threads that are being started. Its drop ends those that have been.
+/// Threads that are being started. Dropping it ends them.
 struct Starting<'a> {
     shared: &'a Shared,
     made: usize,
-    /// Waits for those that were made. Otherwise the last of them ends what is left.
+    /// Whether to wait for the threads. If not, the last of them cleans up.
     waits: bool,
 }
 
@@ -574,8 +579,8 @@ impl Drop for Starting<'_> {
         if !self.waits {
             return;
         }
-        // The worker whose thread failed has counted itself out when it was dropped. A worker that
-        // the handler keeps for later has not, and the wait for it is bounded.
+        // The worker whose thread failed has counted itself out when dropped. A worker that the
+        // handler keeps for later has not, so the wait is bounded.
         self.shared.wait_exited(self.made, Instant::now() + ABANDON_TIMEOUT);
         self.shared.forget_fibers();
     }

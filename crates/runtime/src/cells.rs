@@ -1,33 +1,33 @@
-//! The workers of a runtime: the regular ones, and those of substitutes that have been needed.
+//! The workers of a runtime: the regular ones, and the substitutes created so far.
 //!
-//! A strict runtime may have a thousand substitutes. So a substitute's worker is made when it is
-//! first needed, and loops over all workers go over those that may have been made: the first ones.
+//! A strict runtime may have a thousand substitutes. So a substitute's worker is created when first
+//! needed, and loops over all workers stop at the last one created.
 //!
-//! A thread that looks at all workers may miss one that is being made. It is a worker that is about
-//! to sleep or to watch, and so it announces that, fences fully, and then looks at `born`. The
-//! maker raises `born`, fences fully, and starts the thread. So the look sees the new worker, or
-//! the new worker's thread sees what was announced. What a look asks of all workers, a new one is
-//! born with: it answers a request at its first push.
+//! A loop over all workers may miss one that is being created. This is safe for a worker that is
+//! about to sleep or to watch timers. It announces itself, issues a full fence, and then reads
+//! `born`. The creator raises `born`, issues a full fence, and starts the thread. So the loop sees
+//! the new worker, or the new worker's thread sees the announcement. A new worker starts with all
+//! requests raised that such a loop raises, so it answers at its first push.
 
 use crate::policy::WorkerPolicy;
 use crate::worker::{HUNGRY, WorkerCell};
 use sateen_base::prim::{AtomicUsize, Ordering, fence};
 use std::sync::OnceLock;
 
-/// Makes the policy of one more worker.
+/// Creates the policy of one more worker.
 pub(crate) type MakePolicy = Box<dyn Fn() -> WorkerPolicy + Send + Sync>;
 
 /// See the [module's documentation](self).
 pub(crate) struct Cells {
     regular: Box<[WorkerCell]>,
     substitutes: Box<[OnceLock<Box<WorkerCell>>]>,
-    /// How many substitutes may have been made: the first ones.
+    /// The first `born` substitutes may have been created.
     born: AtomicUsize,
     make: Option<MakePolicy>,
 }
 
 impl Cells {
-    /// A regular worker for each of `policies`. `substitutes` more may be made.
+    /// Creates a regular worker for each of `policies`, and room for `substitutes` more.
     pub(crate) fn new(
         policies: Vec<WorkerPolicy>,
         substitutes: usize,
@@ -46,24 +46,24 @@ impl Cells {
         &self.regular
     }
 
-    /// How many there can be.
+    /// The most workers that can exist.
     pub(crate) fn possible(&self) -> usize {
         self.regular.len() + self.substitutes.len()
     }
 
-    /// More than each index of a worker that has been made.
+    /// One past the highest index that a worker may have so far.
     #[inline]
     pub(crate) fn len(&self) -> usize {
         self.regular.len() + self.born()
     }
 
     fn born(&self) -> usize {
-        // Ordering: Acquire pairs with the Release in `make`; see the module's documentation for
-        // those who must not miss a worker.
+        // Ordering: Acquire pairs with the Release in `make`. The module's documentation covers
+        // callers that must not miss a worker.
         self.born.load(Ordering::Acquire)
     }
 
-    /// Worker `index`, if it has been made.
+    /// Worker `index`, if it has been created.
     #[inline]
     pub(crate) fn get(&self, index: usize) -> Option<&WorkerCell> {
         match self.regular.get(index) {
@@ -77,14 +77,15 @@ impl Cells {
         self.substitutes.get(index - self.regular.len())?.get().map(|cell| &**cell)
     }
 
-    /// Those that have been made.
+    /// All workers created so far.
     #[inline]
     pub(crate) fn iter(&self) -> impl Iterator<Item = &WorkerCell> {
         let substitutes = self.substitutes[..self.born()].iter();
         self.regular.iter().chain(substitutes.filter_map(|cell| cell.get().map(|cell| &**cell)))
     }
 
-    /// Substitute `slot` is about to be started. The caller alone starts it, and holds no lock.
+    /// Creates substitute `slot`, which is about to start. Only the caller starts it, and it holds
+    /// no lock.
     pub(crate) fn make(&self, slot: usize) {
         if let (None, Some(policy)) = (self.substitutes[slot].get(), &self.make) {
             let cell = Box::new(WorkerCell::new(self.regular.len() + slot, policy()));

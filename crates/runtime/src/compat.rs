@@ -1,9 +1,8 @@
-//! What `crates/rayon-core` needs and the public interface does not give: a runtime that nobody
-//! waits for, `join` that tells what was stolen, scopes whose bodies stay where they are, spawns
-//! without handles, and work on top of the caller.
+//! Support for `crates/rayon-core` that the public interface does not provide.
 //!
-//! Hidden, and outside of the promise of stable names. It is thin: the work is done by the modules
-//! that the public functions use.
+//! That is a runtime that nobody waits for, a `join` that reports thefts, scopes whose bodies stay
+//! on their thread, spawns without handles, and work on top of the caller. The module is hidden,
+//! and its names are not stable. It is thin: the modules behind the public functions do the work.
 
 mod outside;
 mod pool;
@@ -29,14 +28,14 @@ use crate::task::Running;
 use std::mem::offset_of;
 use std::ptr::NonNull;
 
-/// Settings for [`Pool::build`]: the environment does not count, work that is posted to a worker
-/// waits until that worker's own queue is empty, and a failed build does not wait for threads.
+/// Settings for [`Pool::build`]. The environment is ignored, work posted to a worker waits until
+/// that worker's own queue is empty, and a failed build does not wait for threads.
 pub fn builder() -> Builder {
     Builder::default().compat()
 }
 
-/// [`join`](crate::join()) whose branches are told whether another thread took them over. On a
-/// thread that runs no fiber, `outside` is called instead.
+/// [`join`](crate::join()) that tells its branches whether another thread took them over. On a
+/// thread that runs no fiber it calls `outside` instead.
 #[inline]
 pub fn join_context<A, B, RA, RB>(a: A, b: B, outside: impl FnOnce(A, B) -> (RA, RB)) -> (RA, RB)
 where
@@ -58,16 +57,16 @@ pub fn is_on_fiber() -> bool {
 /// A job on the heap, which frees itself when it runs.
 #[repr(C)]
 struct HeapJob<F> {
-    /// It is queued where calls are, which others look at.
+    /// In the form of a call, because other code inspects the queue where calls lie.
     called: CalledJob,
     f: F,
 }
 
 impl<F: FnOnce() + Send> HeapJob<F> {
-    /// The job is run once, by whoever takes it. `f` does not unwind. What `f` borrows stays until
-    /// then: the caller sees to that.
+    /// The job is run once, by the thread that takes it. `f` does not unwind. The caller keeps
+    /// alive what `f` borrows until then.
     ///
-    /// `caller` is null, or an activation that [helps](crate::help), and waits for the job as the
+    /// `caller` is null, or an activation that [helps](crate::help) and waits for the job as the
     /// piece `what` of its work.
     fn alloc(caller: *const Running, what: *const (), f: F) -> NonNull<CalledJob> {
         const { assert!(offset_of!(Self, called) == 0) };

@@ -1,4 +1,4 @@
-//! What a thread knows of itself: the current join stack, the worker, the fiber.
+//! The calling thread's runtime context: its join stack, worker and fiber.
 //!
 //! | a caller wants | it calls |
 //! |---|---|
@@ -8,9 +8,9 @@
 //! | the worker that the thread is, also at its root and in hooks | [`thread_owner`] |
 //!
 //! The fast paths read three words here and nothing else: the request word that a push polls, the
-//! fiber whose join stack it pushes on, and the address that its frame must lie above. Outside a
+//! fiber whose join stack it uses, and the address that its frame must lie above. Outside of a
 //! runtime the request word is a constant that is always raised, and no frame lies above the
-//! address. So no path needs a test of its own for "not on a worker".
+//! address. So no path needs a separate test for "not on a worker".
 
 use crate::fiber::Fiber;
 use crate::join_stack::JoinStack;
@@ -26,32 +26,32 @@ static OUTSIDE_REQUESTS: AtomicU32 = AtomicU32::new(OUTSIDE);
 /// Far more than calls can nest.
 const OFF_FIBER: u64 = 1 << 32;
 
-/// Per-thread words. All pointers are null outside a runtime.
+/// A thread's words. All pointers are null outside of a runtime.
 pub(crate) struct Context {
     requests: Cell<*const AtomicU32>,
     /// Frames below this address start no nested work; see `fresh.rs`.
     limit: Cell<usize>,
     fiber: Cell<*const Fiber>,
-    /// The worker, while a fiber runs on it: at its root, and in its hooks, a worker's thread is
-    /// like any other.
+    /// The worker, while a fiber runs on it. Null at a worker's root and in its hooks.
     owner: Cell<*const Owner>,
-    /// The worker that the thread is, all the time.
+    /// The thread's worker, at all times.
     thread: Cell<*const Owner>,
-    /// The runtime whose end waits for what this thread does; null for none. Only compared.
+    /// The runtime that cannot end before the thread's current work does; null for none. Only
+    /// compared.
     member_of: Cell<*const Shared>,
-    /// How many calls deep the thread runs work itself: 1 for each because its runtime is shut
-    /// down, [`OFF_FIBER`] for each because it runs code that is no task's.
+    /// How deep the thread is in code whose nested work runs inline. Each level adds 1 if the
+    /// runtime is shut down, and [`OFF_FIBER`] if the code belongs to no task.
     inline: Cell<u64>,
 }
 
-/// What a thread was before it became a worker for a while.
+/// What a thread was before it temporarily became a worker.
 pub(crate) struct Saved {
     running: (*const Owner, *const Fiber),
     thread: *const Owner,
     inline: u64,
 }
 
-/// The fiber that a thread ran before it left it for a while, and its worker.
+/// The fiber and worker that a thread has temporarily left.
 pub(crate) struct Left(*const Owner, *const Fiber);
 
 thread_local! {
@@ -74,7 +74,7 @@ pub(crate) fn with<R>(f: impl FnOnce(&Context) -> R) -> R {
     CONTEXT.with(f)
 }
 
-/// The fiber that the caller runs on; none outside of tasks.
+/// The fiber that the caller runs on; `None` outside of tasks.
 #[inline]
 pub(crate) fn fiber() -> Option<&'static Fiber> {
     with(Context::fiber)
@@ -91,29 +91,29 @@ pub(crate) fn this_fiber() -> &'static Fiber {
 /// The join stack of the running fiber.
 ///
 /// # Safety
-/// The caller is on a fiber, and uses it no longer than its frame stays.
+/// The caller is on a fiber, and does not use the result beyond its own frame.
 #[inline(always)]
 pub(crate) unsafe fn stack() -> &'static JoinStack {
-    // (A reference that came out of `with` would be tested for null.)
+    // (A reference returned from `with` would be tested for null.)
     let fiber = with(|c| c.fiber.get());
     // SAFETY: a fiber runs. Fibers live as long as their runtime, and the caller's frame keeps this
     // one on its stack.
     unsafe { &*fiber }.join_stack()
 }
 
-/// The worker that the calling fiber belongs to; none outside of tasks.
+/// The worker that the calling fiber belongs to; `None` outside of tasks.
 #[inline(always)]
 pub(crate) fn owner() -> Option<&'static Owner> {
     with(Context::owner)
 }
 
-/// The calling fiber and its worker; none outside of tasks.
+/// The calling fiber and its worker; `None` outside of tasks.
 #[inline]
 pub(crate) fn here() -> Option<(&'static Owner, &'static Fiber)> {
     with(|c| Some((c.owner()?, c.fiber()?)))
 }
 
-/// The worker that the calling thread is, whatever runs on it.
+/// The calling thread's worker, whatever runs on it.
 pub(crate) fn thread_owner() -> Option<&'static Owner> {
     with(Context::thread)
 }
@@ -128,8 +128,8 @@ impl Context {
         unsafe { (*self.requests.get()).load(Ordering::Relaxed) }
     }
 
-    /// Whether nested work of a caller with a frame at `frame` has to go elsewhere: no fiber runs,
-    /// or little of its stack is left.
+    /// Whether nested work of a caller with a frame at `frame` must run elsewhere, because no fiber
+    /// runs or its stack is nearly full.
     #[inline(always)]
     pub(crate) fn is_beyond(&self, frame: usize) -> bool {
         frame < self.limit.get()
@@ -139,7 +139,7 @@ impl Context {
     #[inline(always)]
     fn owner(&self) -> Option<&'static Owner> {
         // SAFETY: the worker outlives the thread's time in its runtime, and callers are on that
-        // thread. The reference never leaves it, for an owner is not Sync.
+        // thread. An owner is not Sync, so the reference stays on it.
         unsafe { self.owner.get().as_ref() }
     }
 
@@ -150,19 +150,19 @@ impl Context {
         unsafe { self.fiber.get().as_ref() }
     }
 
-    /// The worker that this thread is, whatever runs on it.
+    /// This thread's worker, whatever runs on it.
     fn thread(&self) -> Option<&'static Owner> {
         // SAFETY: as for `owner`.
         unsafe { self.thread.get().as_ref() }
     }
 
-    /// The thread becomes `owner`'s worker, or an ordinary thread again.
+    /// Makes the thread `owner`'s worker, or an ordinary thread again.
     pub(crate) fn enter(&self, owner: Option<&Owner>) {
         self.thread.set(owner.map_or(std::ptr::null(), std::ptr::from_ref));
     }
 
-    /// The thread works for `runtime` from now on, as a worker or in another way. Returns what it
-    /// worked for before.
+    /// Makes the thread work for `runtime`, as a worker or otherwise. Returns what it worked for
+    /// before.
     pub(crate) fn join_runtime(&self, runtime: *const Shared) -> *const Shared {
         self.member_of.replace(runtime)
     }
@@ -172,7 +172,7 @@ impl Context {
         std::ptr::eq(self.member_of.get(), runtime)
     }
 
-    /// `fiber` runs now, or none does.
+    /// Sets the running fiber, or none.
     #[inline]
     pub(crate) fn set_fiber(&self, fiber: Option<(&Owner, &Fiber)>) {
         match fiber {
@@ -191,8 +191,8 @@ impl Context {
         }
     }
 
-    /// No fiber runs for a while, though the thread stays what it is. Returns what
-    /// [`Context::return_to`] takes.
+    /// Leaves the running fiber for a while; the thread keeps its other roles. Returns the argument
+    /// of [`Context::return_to`].
     pub(crate) fn leave_fiber(&self) -> Left {
         let left = Left(self.owner.get(), self.fiber.get());
         if !left.1.is_null() {
@@ -204,12 +204,12 @@ impl Context {
     pub(crate) fn return_to(&self, left: Left) {
         let Left(owner, fiber) = left;
         if !fiber.is_null() {
-            // SAFETY: they run the caller's frames, which keep them.
+            // SAFETY: they run the caller's frames, so they are valid.
             self.set_fiber(unsafe { owner.as_ref().zip(fiber.as_ref()) });
         }
     }
 
-    /// Makes the thread one like any other. Returns what it was, for [`Context::restore`].
+    /// Makes the thread an ordinary one. Returns what it was, for [`Context::restore`].
     pub(crate) fn step_out(&self) -> Saved {
         let running = (self.owner.get(), self.fiber.get());
         let saved = Saved { running, thread: self.thread.get(), inline: self.inline.replace(0) };
@@ -218,16 +218,16 @@ impl Context {
         saved
     }
 
-    /// Makes the thread what it was.
+    /// Restores what the thread was.
     pub(crate) fn restore(&self, saved: &Saved) {
         let (owner, fiber) = saved.running;
-        // SAFETY: null, or what runs the caller's frames, which keep it.
+        // SAFETY: null, or what runs the caller's frames and so is valid.
         self.set_fiber(unsafe { owner.as_ref().zip(fiber.as_ref()) });
         self.thread.set(saved.thread);
         self.inline.set(saved.inline);
     }
 
-    /// Whether nested work has to run on this thread by plain calls.
+    /// Whether nested work must run on this thread by plain calls.
     pub(crate) fn is_inline(&self) -> bool {
         self.inline.get() != 0
     }
@@ -238,8 +238,8 @@ impl Context {
     }
 }
 
-/// Runs `f` on the calling fiber, with nested work where it is for as long as the fiber is not
-/// suspended.
+/// Runs `f` on the calling fiber without the limit on its stack. Nested work then stays on this
+/// stack, unless the fiber is suspended.
 pub(crate) fn without_limit<R>(f: impl FnOnce() -> R) -> R {
     struct Restore(&'static Fiber);
     impl Drop for Restore {
@@ -252,12 +252,12 @@ pub(crate) fn without_limit<R>(f: impl FnOnce() -> R) -> R {
     f()
 }
 
-/// Calls user code on no fiber, where it finds nothing of the runtime half done: its waits block
-/// the thread, and nested work runs by plain calls. `f` must not unwind.
+/// Calls user code outside of any fiber, so that it cannot see a half-finished operation of the
+/// runtime. Its waits block the thread, and its nested work runs by plain calls. `f` must not
+/// unwind.
 pub(crate) fn off_fiber<R>(f: impl FnOnce() -> R) -> R {
     let fiber = with(Context::leave_fiber);
-    // SAFETY: here and below, no wait of the caller is in progress whose waker it has not taken
-    // yet, and `f` returns.
+    // SAFETY: here and below, the caller has taken the wakers of all its waits, and `f` returns.
     let before = unsafe { park::install(None) };
     let result = inline_by(OFF_FIBER, f);
     // SAFETY: as above.
@@ -266,12 +266,12 @@ pub(crate) fn off_fiber<R>(f: impl FnOnce() -> R) -> R {
     result
 }
 
-/// As [`off_fiber`]. The panic hook has reported a panic of `f`, which goes no further.
+/// Like [`off_fiber`]. A panic of `f` is reported by the panic hook and goes no further.
 pub(crate) fn call_off_fiber(f: impl FnOnce()) {
     off_fiber(|| run_and_discard(f));
 }
 
-/// Runs `f` with nested `join`, `scope` and so on as plain calls.
+/// Runs `f` with nested work as plain calls.
 pub(crate) fn run_inline<R>(f: impl FnOnce() -> R) -> R {
     inline_by(1, f)
 }

@@ -1,8 +1,9 @@
-//! The runtime that is the thread that made it.
+//! A runtime that consists of the thread that created it.
 //!
-//! It has one worker without a thread: the worker's root is the owning thread, in
-//! [`CurrentThread::run`] and its siblings. While none of these runs, the worker seems to sleep: it
-//! is announced in the event count, and waking it means to call the arrival callback. Fibers stay
+//! It has one worker without a thread of its own. The worker's root is the owning thread, in
+//! [`CurrentThread::run`] and its siblings. While none of these runs, the worker appears to sleep:
+//! it is announced in the event count, and waking it means calling the arrival callback. Fibers
+//! stay suspended in between.
 //! suspended in between.
 
 use crate::build_error::BuildError;
@@ -33,35 +34,35 @@ use std::mem::offset_of;
 use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
 use std::ptr::NonNull;
 
-/// How many turns the tasks have for certain, when the drop cannot unwind them.
+/// How many turns the tasks are guaranteed to get if the drop cannot unwind them.
 const LAST_TURNS: u32 = 1 << 16;
 
 /// A runtime that is the calling thread. Tasks take turns on it while the thread calls
-/// [`run`](CurrentThread::run), [`poll`](CurrentThread::poll) or one of their siblings; in between
-/// they stay where they are.
+/// [`run`](CurrentThread::run), [`poll`](CurrentThread::poll) or one of their siblings. In between
+/// they stay suspended.
 ///
-/// It is for a thread that has something else to do besides, or that alone may do something, such
-/// as a GUI's. Its tasks may wait like all others; they need not be `Send`
-/// ([`CurrentThread::spawn_local`]). Other threads send it work through a [`Spawner`]. Primitives
-/// without atomics are in `sync::local`, with the feature `local`.
+/// It is for a thread that has other duties, or that alone may do something, such as a GUI thread.
+/// Its tasks may wait like all others, and need not be `Send` ([`CurrentThread::spawn_local`]).
+/// Other threads send it work through a [`Spawner`]. Primitives without atomics are in
+/// `sync::local`, with the feature `local`.
 ///
 /// # Drop
-/// A drop drops the tasks that have not started; it cancels the tasks that wait and lets them
-/// unwind. A task that still waits then, such as one that may not be interrupted or a spawned
-/// future, is leaked. [`CurrentThread::shutdown`] waits for all.
+/// Dropping it drops the tasks that have not started. It cancels the tasks that wait and lets them
+/// unwind. A task that still waits then, such as an uninterruptible one or a spawned future, is
+/// leaked. [`CurrentThread::shutdown`] waits for all tasks.
 ///
-/// In a program that is built with `panic = "abort"` nothing unwinds. Tasks that can go on have at
-/// least 250 ms to end by themselves. What has not ended then is leaked, and its handles never give
-/// a result.
+/// In a program built with `panic = "abort"` nothing unwinds. Tasks that can run have at least 250
+/// ms to end by themselves. The others are leaked, and their handles never return a result.
 ///
-/// While the thread's thread-locals are destroyed no task goes on, for it may wait within one that
-/// is gone. A runtime that is dropped then, as it may be when it lies in a thread-local itself,
-/// leaks the tasks that wait, and says so on stderr. To run it then is a panic.
+/// While the thread's thread-locals are destroyed no task resumes, because it may borrow one that
+/// is gone. A runtime that is dropped at that time, for example because it is stored in a
+/// thread-local itself, leaks the tasks that wait and reports it on stderr. Running it at that time
+/// panics.
 ///
-/// Not every system tells when thread-locals are being destroyed. Linux with glibc does, but no
-/// more on a thread that has run such runtimes 16,384 times and left tasks waiting each time.
-/// Elsewhere each drop leaks the tasks that wait, and the runtime must not be run in a destructor
-/// of a thread-local.
+/// Not every system tells when thread-locals are being destroyed. Linux with glibc does, except on
+/// a thread that has run such runtimes 16,384 times and left tasks waiting each time. On other
+/// systems each drop leaks the tasks that wait, and the runtime must not be run in a destructor of
+/// a thread-local.
 ///
 /// # Examples
 ///
@@ -83,9 +84,10 @@ const LAST_TURNS: u32 = 1 << 16;
 pub struct CurrentThread {
     shared: Arc<Shared>,
     running: Cell<bool>,
-    /// Tasks have run since the thread was last marked: they may have borrowed new thread-locals.
+    /// Whether tasks have run since the thread was last marked; they may have borrowed new
+    /// thread-locals.
     ran: Cell<bool>,
-    /// The worker is announced as a sleeper.
+    /// Whether the worker is announced as a sleeper.
     asleep: Cell<bool>,
     naps: Cell<u32>,
     _signals: Option<SignalStack>,
@@ -93,18 +95,18 @@ pub struct CurrentThread {
     not_send: PhantomData<*const ()>,
 }
 
-/// What is left after [`CurrentThread::poll`].
+/// The result of [`CurrentThread::poll`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Polled {
-    /// More could run at once.
+    /// Whether more could run at once.
     pub ready: bool,
     /// When the next timer is due, if there is one.
     pub next_timer: Option<Instant>,
 }
 
 impl crate::Runtime {
-    /// Makes the calling thread a runtime, with the defaults; see [`Builder::current_thread`].
+    /// Makes the calling thread a runtime with default settings; see [`Builder::current_thread`].
     ///
     /// # Errors
     /// [`BuildError`].
@@ -136,25 +138,25 @@ impl CurrentThread {
     }
 
     fn worker(&self) -> &Owner {
-        // SAFETY: the runtime is not Send, so the caller is on the thread that is its worker.
+        // SAFETY: the runtime is not Send, so the caller is on the worker's thread.
         unsafe { self.shared.workers[0].owner() }
     }
 
     // ---- running ----
 
-    /// Runs `f` as a task of this runtime, and other tasks with it, until `f` is done. The thread
-    /// sleeps while nothing can run. In `f` waits suspend, and `join`, `spawn` and the others use
-    /// this runtime.
+    /// Runs `f` and other tasks on this runtime until `f` is done. The thread sleeps while nothing
+    /// can run. `f` runs as a task: its waits suspend, and `join`, `spawn` and the others use this
+    /// runtime.
     ///
     /// # Panics
-    /// With the panic of `f`; and if the runtime is running already, that is, in one of its own
+    /// With the panic of `f`. Also if the runtime is running already, that is, in one of its own
     /// tasks.
     pub fn run<R>(&self, f: impl FnOnce() -> R) -> R {
         let f = Held::new(f);
         let entered = self.enter();
         let call = Call::new(f.release());
         self.worker().push(call.entry(), Push::Other);
-        // The frame has to stay until the call has returned: nothing unwinds out of `drive`.
+        // The frame must stay until the call has returned: `drive` never unwinds.
         self.drive(|| call.is_done());
         drop(entered);
         call.result()
@@ -185,10 +187,10 @@ impl CurrentThread {
         self.next_timer()
     }
 
-    /// Runs tasks until none can run, but starts or resumes none after `budget` has passed. It runs
-    /// at least one task if one can run.
+    /// Runs tasks until none can run, but starts or resumes none after `budget` has passed. Runs at
+    /// least one task if one can run.
     ///
-    /// A thread that has other work calls this now and then, and when the arrival callback or
+    /// A thread with other work calls this now and then, and when the arrival callback or
     /// [`Polled::next_timer`] asks for it.
     ///
     /// # Panics
@@ -212,13 +214,13 @@ impl CurrentThread {
         Polled { ready: self.pump(over), next_timer: self.next_timer() }
     }
 
-    /// When the next timer is due, if there is one: the thread should run the runtime then.
+    /// When the next timer is due, if there is one. The thread should run the runtime then.
     pub fn next_timer(&self) -> Option<Instant> {
         self.worker().timers.earliest()
     }
 
-    /// Runs what can run until `over` returns true, which is asked before each step, or until
-    /// nothing can run. Returns whether more could.
+    /// Runs tasks until `over`, which is called before each step, returns true, or until nothing
+    /// can run. Returns whether more could run.
     fn pump(&self, mut over: impl FnMut() -> bool) -> bool {
         let guard = AbortGuard::new("a panic reached a worker's root");
         let worker = self.worker();
@@ -258,11 +260,11 @@ impl CurrentThread {
             sleep.cancel(0);
         }
         worker.stop_watching();
-        // What has arrived may be refused, if it cannot start either.
+        // Newly arrived work may be refused if it cannot start either.
         self.naps.set(0);
     }
 
-    /// Whether something can run, or may after a few more naps.
+    /// Whether something can run, perhaps after a few more naps.
     fn can_go_on(&self) -> bool {
         let worker = self.worker();
         worker.has_ready() || (worker.has_runnable() && self.naps.get() < STUCK_NAPS)
@@ -278,7 +280,7 @@ impl CurrentThread {
         self.enter_anyway()
     }
 
-    /// [`CurrentThread::enter`] for a caller that resumes nothing if the thread is ending.
+    /// [`CurrentThread::enter`], for a caller that resumes nothing if the thread is exiting.
     fn enter_anyway(&self) -> Entered<'_> {
         assert!(!self.running.replace(true), "a runtime was run by one of its own tasks");
         self.shared.survive();
@@ -289,20 +291,20 @@ impl CurrentThread {
         self.worker().stop_watching();
         let saved = context::with(context::Context::step_out);
         context::with(|c| c.enter(Some(self.worker())));
-        // SAFETY: the caller runs, so it waits for nothing. What was installed comes back when it
-        // goes on.
+        // SAFETY: the caller runs, so it waits for nothing. Its own blocker is restored before it
+        // continues.
         let (blocker, id) = unsafe {
             (sateen_sync::park::install(Some(&Suspend)), sateen_sync::park::set_context_id(0))
         };
-        // The caller may be a destructor in the thread's own unwinding, which is not a task's.
+        // The caller may be a destructor of the thread's own unwinding, which is not a task's.
         let panics = Some(Hidden::take());
         self.worker().turn_to(Doing::Work);
         Entered { runtime: self, saved, blocker, id, panics }
     }
 
-    /// The worker sleeps until the runtime is entered again. An arrival calls back.
+    /// Announces the worker as a sleeper until the runtime is entered again. An arrival calls back.
     fn fall_asleep(&self) {
-        // The owning thread watches: `next_timer` says until when.
+        // The owning thread watches timers: `next_timer` tells until when it may sleep.
         self.worker().watch_timers();
         self.asleep.set(self.shared.sleep.announce(0, || self.can_go_on()));
         if !self.asleep.get() {
@@ -310,11 +312,11 @@ impl CurrentThread {
         }
     }
 
-    /// This thread has queued something, and may not be running the runtime.
+    /// Called when this thread, which may not be running the runtime, has queued something.
     fn nudge(&self) {
         if self.asleep.get() && self.shared.sleep.notify(0) {
             self.asleep.set(false);
-            // Takes the notification.
+            // Consumes the notification.
             self.shared.sleep.cancel(0);
         }
     }
@@ -336,7 +338,7 @@ impl CurrentThread {
         handle
     }
 
-    /// The right to spawn on this runtime, for other threads.
+    /// A handle for other threads to spawn on this runtime.
     pub fn spawner(&self) -> Spawner {
         self.shared.survive();
         Spawner::new(&self.shared)
@@ -347,15 +349,15 @@ impl CurrentThread {
         &self.shared
     }
 
-    /// What the runtime has done so far; see [`Runtime::metrics`](crate::Runtime::metrics). Its
-    /// times count only while it runs.
+    /// Statistics of this runtime; see [`Runtime::metrics`](crate::Runtime::metrics). Its times
+    /// count only while it runs.
     pub fn metrics(&self) -> Metrics {
         Metrics::of(&self.shared)
     }
 
     // ---- the end ----
 
-    /// Accepts no more work from other threads, and runs all tasks to their end.
+    /// Refuses new work from other threads, and runs all tasks to their end.
     ///
     /// # Panics
     /// If the runtime is running already.
@@ -366,15 +368,15 @@ impl CurrentThread {
         drop(entered);
     }
 
-    /// Whether nothing waits that others could wake.
+    /// Whether no suspended task is left that others could wake.
     fn is_empty(&self) -> bool {
         self.worker().suspended() == 0 && self.shared.futures.count() == 0
     }
 
     /// Ends all tasks that can be ended.
     fn end_tasks(&self) {
-        // What nothing unwinds may give way for ever. The turns are for those that end by
-        // themselves, on a machine that is busy meanwhile.
+        // Tasks that nothing can unwind may yield for ever. The turns ensure progress for tasks
+        // that end by themselves if the machine is busy meanwhile.
         let (mut turns, end) = (LAST_TURNS, Instant::now() + GRACE);
         loop {
             self.cancel_started();
@@ -399,7 +401,7 @@ impl CurrentThread {
             fibers.iter().filter_map(|fiber| NonNull::new(fiber.task().cast_mut())).collect()
         };
         for task in tasks {
-            // SAFETY: a fiber that is suspended in the task keeps it. Only this thread could resume
+            // SAFETY: a fiber suspended in the task keeps it alive. Only this thread could resume
             // the fiber, and does not in between.
             unsafe { Header::cancel(task) };
         }
@@ -417,10 +419,11 @@ impl Drop for CurrentThread {
         if os::thread_end() == ThreadEnd::NotBegun {
             self.end_tasks();
         } else {
-            // A task may wait within a thread-local that is gone.
+            // A task may be waiting inside a thread-local that is gone.
             root::cancel_queued(worker);
         }
-        // A task that still waits keeps everything: the worker has a count of what it belongs to.
+        // A task that still waits keeps everything alive: its worker holds a count of the shared
+        // part.
         let all = self.is_empty() && !worker.has_runnable();
         if !all && os::thread_end() != ThreadEnd::NotBegun {
             os::say(format_args!(
@@ -463,7 +466,7 @@ impl Drop for Entered<'_> {
         if let Some(panics) = self.panics.take() {
             panics.put_back();
         }
-        // SAFETY: the caller of the runtime goes on.
+        // SAFETY: the caller of the runtime continues.
         unsafe {
             sateen_sync::park::set_context_id(self.id);
             sateen_sync::park::install(self.blocker);
@@ -500,7 +503,7 @@ where
 }
 
 /// # Safety
-/// On the thread of the current-thread runtime that `worker` is of.
+/// The caller is on the thread of the current-thread runtime that owns `worker`.
 unsafe fn spawn_here<F, T>(
     worker: &Owner,
     f: F,
@@ -511,7 +514,7 @@ where
     T: 'static,
 {
     let birth = Birth::plain(worker.ids().draw(), location);
-    // SAFETY: the runtime has no other thread: what is queued here stays here.
+    // SAFETY: the runtime has no other thread, so what is queued here stays here.
     let (header, handle) = unsafe { task::new_local(f, worker.shared(), birth) };
     worker.push(Entry::task(header), Push::Other);
     handle
@@ -532,7 +535,7 @@ impl<F: FnOnce() -> R, R> Call<F, R> {
 
     fn entry(&self) -> Entry {
         const { assert!(offset_of!(Self, job) == 0) };
-        // Of the whole call, to which `run` goes back.
+        // A pointer to the whole call, from which `run` recovers it.
         Entry::job(NonNull::from(self).cast())
     }
 

@@ -1,7 +1,7 @@
-//! Cycles of tasks that wait for each other.
+//! Detects cycles of tasks that wait for each other.
 //!
-//! A survey sees the waiting fibers one after another, while others go on. So a cycle of what it
-//! saw may never have been one. It is told if a second survey, begun after the first, shows the
+//! A survey visits the waiting fibers one after another while others run. So a cycle in its result
+//! may never have existed. A cycle is reported if a second survey, begun after the first, shows the
 //! same waits of the same fibers in a cycle. Proof: `README.md`, "Seeing what waits"; model:
 //! `loom_cycles.rs`.
 
@@ -13,21 +13,22 @@ use std::collections::HashMap;
 /// A fiber as a survey saw it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Seen {
-    /// Its number.
+    /// The fiber's number.
     pub id: u64,
-    /// When its wait began. No two waits of a fiber that surveys can see began at the same time.
+    /// When its wait began. No two waits that surveys can see of one fiber began at the same time.
     pub since: u64,
-    /// The owner of what it waits for; none if it does not wait, or the owner is unknown.
+    /// The owner of what it waits for; `None` if it does not wait, or the owner is unknown.
     pub owner: Option<u64>,
 }
 
-/// The cycles, each by the indices of its members, in the order of waiting.
+/// Finds the cycles. Each is a list of its members' indices, in the order of waiting.
 ///
-/// Each fiber waits for one owner at most. A walk starts from each fiber and marks what it visits
-/// with its number. A walk that meets its own mark has found a cycle; each cycle is found once.
+/// Each fiber waits for at most one owner. A walk starts from each fiber and marks the fibers that
+/// it visits with its number. A walk that meets its own mark has found a cycle, and each cycle is
+/// found once.
 pub fn find(fibers: &[Seen]) -> Vec<Vec<usize>> {
-    // What goes on on fresh stacks has one number on all of them. What counts is the innermost
-    // wait, the one for an owner.
+    // An activation that continues on fresh stacks has one number on all of them. Only the
+    // innermost wait counts, which is the one for an owner.
     let mut by_id: HashMap<u64, usize> = HashMap::new();
     for (i, fiber) in fibers.iter().enumerate() {
         let place = by_id.entry(fiber.id).or_insert(i);
@@ -58,7 +59,7 @@ pub fn find(fibers: &[Seen]) -> Vec<Vec<usize>> {
     cycles
 }
 
-/// Whether the `cycle` that one survey saw is in the next survey, `again`: the same fibers, in the
+/// Whether the `cycle` of one survey is also in the next survey, `again`: the same fibers, in the
 /// same waits, in one cycle.
 pub fn is_seen_again(cycle: &[Seen], again: &[Seen]) -> bool {
     let same = |a: &Seen, b: &Seen| (a.id, a.since) == (b.id, b.since);

@@ -1,8 +1,7 @@
-//! A branch whose work and result lie elsewhere. So what starts and ends it is built once, whatever
-//! it works on.
+//! A branch whose closure and result are stored elsewhere, so that one instance serves all types.
 //!
-//! It lies in its joiner's frame, beside the `data` that it leads to. Loops use it (`par/lazy.rs`):
-//! their `data` is the half on offer.
+//! It lies in its joiner's frame, beside the `data` that it points to. Loops use it
+//! (`par/lazy.rs`): their `data` is the half on offer.
 //!
 //! | what | written | read |
 //! |---|---|---|
@@ -11,11 +10,11 @@
 //! | `panic` | by the thief, before it sets the latch | by the joiner |
 //! | `latch` | see `latch.rs` | |
 //!
-//! The joiner reads after its pop, or once the latch is set.
+//! The joiner reads these after its pop, or once the latch is set.
 //!
-//! One thread gets the branch, by the rules of the join stack: the joiner's pop, or a thief. After
-//! a pop no other thread has touched or will touch any of it. After a theft the joiner touches
-//! nothing but the latch, until that is set; then the thief has left.
+//! By the rules of the join stack one thread gets the branch: the joiner by a pop, or a thief. If
+//! the joiner popped it, no other thread touches any of it. If it was stolen, the joiner touches
+//! nothing but the latch until that is set, and then the thief has left.
 //!
 //! Model: `loom_distant.rs`.
 
@@ -41,11 +40,11 @@ pub struct Distant<W> {
 }
 
 impl<W: Waiter> Distant<W> {
-    /// A branch that is to call `run` with `data` if it is stolen, once.
+    /// Creates a branch that calls `run` with `data`, once, if it is stolen.
     ///
     /// # Safety
-    /// As long as it may be stolen, and until its latch is set if it was, `run` may be called with
-    /// `data` on any thread.
+    /// `run` may be called with `data` on any thread as long as the branch may be stolen, and if it
+    /// was stolen, until its latch is set.
     #[inline]
     pub unsafe fn new(run: unsafe fn(*mut ()), data: *mut ()) -> Self {
         Self {
@@ -58,7 +57,7 @@ impl<W: Waiter> Distant<W> {
         }
     }
 
-    /// What is pushed. It leads to the whole branch.
+    /// The job to push, from which the whole branch can be recovered.
     #[inline]
     pub fn job(&self) -> *const Job {
         std::ptr::from_ref(self).cast()
@@ -83,8 +82,8 @@ impl<W: Waiter> Distant<W> {
     /// `job` starts a `Distant` that the caller has stolen.
     unsafe fn run_stolen(job: *const Job) {
         let this = job.cast::<Self>();
-        // SAFETY: the joiner's frame stays until the latch is set, which is the last thing done
-        // here. The thief may call `run`, by the contract of `new`.
+        // SAFETY: the joiner's frame stays until the latch is set, which happens last. The contract
+        // of `new` allows the thief to call `run`.
         unsafe {
             let (run, data) = ((*this).run, (*this).data);
             let result = catch_unwind(AssertUnwindSafe(|| run(data)));

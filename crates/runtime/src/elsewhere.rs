@@ -1,10 +1,10 @@
-//! Where nested work runs whose caller is on no fiber, or has little of its stack left.
+//! Chooses where nested work runs if the caller is on no fiber or its stack is nearly full.
 //!
 //! | the caller | its nested work runs |
 //! |---|---|
 //! | is on a thread outside of any runtime | on the global runtime; inline if there is none |
 //! | is in a hook, or its runtime is shut down | inline, by plain calls |
-//! | has little of its stack left | on a [fresh stack](crate::fresh), or here if there is none |
+//! | has a nearly full stack | on a [fresh stack](crate::fresh), or here if there is none |
 
 use crate::context;
 use crate::fresh::Fresh;
@@ -15,14 +15,14 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 /// See the [module's documentation](self).
 pub(crate) enum Elsewhere {
-    /// Where the caller is, however little is left.
+    /// On the caller's stack, even though it is nearly full.
     Here,
     Inline,
     Global(&'static Runtime),
     Fresh(Fresh),
 }
 
-/// Where nested work of the caller goes.
+/// Chooses where nested work of the caller runs.
 #[cold]
 #[inline(never)]
 pub(crate) fn elsewhere() -> Elsewhere {
@@ -34,7 +34,7 @@ pub(crate) fn elsewhere() -> Elsewhere {
     }
 }
 
-/// [`elsewhere`] for a caller that is on no fiber.
+/// [`elsewhere`], for a caller that is on no fiber.
 pub(crate) fn outside() -> Elsewhere {
     debug_assert!(context::fiber().is_none(), "a task took the outside path");
     if context::with(context::Context::is_inline) {
@@ -47,8 +47,8 @@ pub(crate) fn outside() -> Elsewhere {
 impl Elsewhere {
     /// Runs `nested` there, or `inline` here.
     ///
-    /// Callers differ in types, and the way takes long. So what the compiler builds for each of
-    /// them is little: the way itself is the same for all.
+    /// This is instantiated for each caller's types. The long part of the path,
+    /// [`Elsewhere::call`], is compiled once.
     pub(crate) fn run<A: Send, B: Send, R: Send>(
         self,
         a: A,
@@ -72,8 +72,8 @@ impl Elsewhere {
         result.unwrap_or_else(|| abort_with("nested work did not run elsewhere"))
     }
 
-    /// Calls `job` there, once. A panic is for the caller to go on with, after it has discarded
-    /// what `job` has made.
+    /// Calls `job` there, once. The caller resumes a panic after it has discarded what `job`
+    /// produced.
     #[inline(never)]
     pub(crate) fn call(self, job: &mut (dyn FnMut() + Send)) -> std::thread::Result<()> {
         match self {

@@ -1,15 +1,15 @@
-//! What lies in run queues: one tagged word.
+//! A run queue's entry: one tagged word.
 //!
 //! | low bits | the rest points to | its taker |
 //! |---|---|---|
-//! | 0 | a [`Job`] that frees or signals by itself | runs it |
+//! | 0 | a [`Job`] that frees itself or signals | runs it |
 //! | 1 | a spawned task's header | claims it, and runs it if the claim succeeds |
 //! | 2 | a job spawned in a scope | runs it |
-//! | 3 | the fiber of a suspended task that left branches | steals one, relists the rest |
-//! | 4 | the fiber of a started task that can go on | resumes it; its own worker only |
+//! | 3 | the fiber of a suspended task that left branches | steals one, requeues the rest |
+//! | 4 | the fiber of a started task that is ready | resumes it; its own worker only |
 //! | 5 | a spawned future that was woken | polls it |
 //! | 6 | a [`CalledJob`] for the one worker that it was posted to | runs it |
-//! | 7 | a [`Job`] that looks at a worker's fibers | runs it, on a fiber or at the root |
+//! | 7 | a [`Job`] that surveys a worker's fibers | runs it, on a fiber or at the root |
 
 use crate::fiber::Fiber;
 use crate::join_stack::Job;
@@ -32,7 +32,7 @@ const SURVEY: usize = 7;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Entry(NonNull<()>);
 
-// SAFETY: an address; what it points to may be used by the thread that takes the entry.
+// SAFETY: an address; the thread that takes the entry may use what it points to.
 unsafe impl Send for Entry {}
 
 /// An [`Entry`], decoded.
@@ -58,13 +58,13 @@ impl Entry {
         Self::new(job, JOB)
     }
 
-    /// A job that only the worker may run that it is posted to. It begins as calls do, because
-    /// workers that wait look for calls among such jobs.
+    /// A job that only the worker to which it is posted may run. It has the layout of a call,
+    /// because workers that wait look for calls among such jobs.
     pub(crate) fn here(job: NonNull<CalledJob>) -> Self {
         Self::new(job, HERE)
     }
 
-    /// A job that only looks: see the table above.
+    /// A job that surveys fibers: see the table above.
     pub(crate) fn survey(job: NonNull<Job>) -> Self {
         Self::new(job, SURVEY)
     }
@@ -90,16 +90,16 @@ impl Entry {
         Self::new(future, FUTURE)
     }
 
-    /// Whether it is a started task that can go on.
+    /// Whether it is a started task that is ready.
     #[inline]
     pub(crate) fn is_fiber(self) -> bool {
         self.0.addr().get() & TAG == FIBER
     }
 
-    /// The started task that can go on, if it is one.
+    /// The started task that is ready, if it is one.
     pub(crate) fn as_fiber(self) -> Option<&'static Fiber> {
         match self.decode() {
-            // SAFETY: fibers live as long as the runtime, and entries of theirs do not leave it.
+            // SAFETY: fibers live as long as the runtime, and their entries do not leave it.
             Work::Fiber(fiber) => Some(unsafe { &*fiber }),
             _ => None,
         }
@@ -116,7 +116,7 @@ impl Entry {
             HERE => Work::Here(target.cast()),
             SURVEY => Work::Survey(target.cast()),
             FUTURE => Work::Future(NonNull::new(target.cast()).unwrap_or(self.0.cast())),
-            // Untagging keeps the address of the header, which is not null.
+            // Removing the tag leaves the address of the header, which is not null.
             _ => Work::Task(NonNull::new(target.cast()).unwrap_or(self.0.cast())),
         }
     }

@@ -1,8 +1,8 @@
 //! Fibers: a stack, its join stack, and the switch between them and a worker's root.
 //!
-//! Every task runs on a fiber from the start. The fiber shows only when the task blocks: the worker
-//! leaves the whole stack parked, and goes on scheduling on another one. The word that joins
-//! parking and unparking is in `park_word.rs`.
+//! Every task runs on a fiber from its start. The fiber matters only when the task blocks: the
+//! worker parks the whole stack and continues scheduling on another one. `park_word.rs` has the
+//! state that parking and unparking share.
 
 mod asked;
 mod helping;
@@ -50,27 +50,28 @@ use std::panic::Location;
 /// What the root learns when a fiber switches back to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Switched {
-    /// The fiber waits, or has put itself where it will be found.
+    /// The fiber waits, or has queued itself.
     Suspended,
-    /// The fiber has left its scheduling loop; its stack is free.
+    /// The fiber has left its scheduling loop, and its stack is free.
     Finished,
 }
 
-/// A started task's stack. Allocated once, reused, and freed with the runtime, because thieves and
-/// latches hold its address.
+/// A started task's stack and state. It is allocated once, reused, and freed with the runtime,
+/// because thieves and latches hold its address.
 pub(crate) struct Fiber {
     join_stack: JoinStack,
     park_word: ParkWord,
-    /// Link of the worker's inbox.
+    /// The link in its worker's inbox.
     next: AtomicPtr<Fiber>,
-    /// The worker that it starts and resumes on.
+    /// The worker on which it starts and resumes.
     owner: *const Owner,
     shared: Arc<Shared>,
     /// See [`fiber_number`].
     number: u32,
-    /// The task that runs here, or whose branch does; null for none. Written by the fiber's worker.
+    /// The task, or the task of the branch, that runs here; null for none. Written by the fiber's
+    /// worker.
     task: AtomicPtr<Header>,
-    /// The number of what runs here, 0 for nothing. Written with `running`.
+    /// The number of the activation that runs here; 0 for none. Written with `running`.
     id: AtomicU64,
     /// Where the last task that began here was spawned; null for none.
     location: AtomicPtr<Location<'static>>,
@@ -78,58 +79,60 @@ pub(crate) struct Fiber {
     name: SpinLock<Option<std::sync::Arc<str>>>,
     /// What the fiber waits for. Written by the fiber.
     wait: WaitRecord,
-    /// The waits around that one, outermost first. The fiber's alone.
+    /// The waits around that one, outermost first. For the fiber only.
     outer_waits: UnsafeCell<Vec<Wait>>,
-    /// What runs here now, with what it goes back to. The fiber's alone.
+    /// The running activation, linked to the outer ones. For the fiber only.
     running: Cell<*const Running>,
-    /// What a fiber made for one task starts with, until that has ended. The worker's alone.
+    /// The entry that a fiber created for one task starts with, until the task has ended. For the
+    /// worker only.
     start: Cell<Option<Entry>>,
-    /// Counts of wakers that are gone, kept for the next ones.
+    /// Counts of dropped wakers, kept for the next ones.
     kept: waker::Kept,
     /// How often waits have been [masked](sateen_sync::park::Blocker::mask).
     masks: Cell<u32>,
-    /// The innermost [limit](crate::time) in force here; null for none.
+    /// The innermost [limit](crate::time) in force; null for none.
     limit: Cell<*const Limit>,
-    /// How many [`no_suspend`](crate::no_suspend)s deep. The fiber's alone.
+    /// The depth of [`no_suspend`](crate::no_suspend) calls. For the fiber only.
     no_suspends: Cell<u32>,
-    /// `name` is not none.
+    /// Whether `name` is set.
     has_name: Cell<bool>,
-    /// How often the present wait has [looked for something to help with](crate::help) in vain.
+    /// How often the current wait has [looked for something to help with](crate::help) in vain.
     naps: Cell<u32>,
-    /// Since when it has not helped in the present wait.
+    /// The record of its current wait, for standoffs.
     patience: Cell<Patience>,
-    /// Its thread sleeps in a wait: while another thread holds the lock, what lies behind the
-    /// fiber's pointers stays as it is.
+    /// Whether its thread sleeps in a wait. While another thread holds the lock, everything behind
+    /// the fiber's pointers is stable.
     asleep: SpinLock<bool>,
-    /// How many pieces of work had been started when it looked last at a [yield](crate::yield_now),
-    /// and how many yields there were since.
+    /// The runtime's count of started work at the fiber's last check in a
+    /// [yield](crate::yield_now), and the number of yields since.
     yields: Cell<(u64, u32)>,
-    /// The task here has a name, and waits: it wants to know since when it can go on.
+    /// Whether the waiting task has a name, so that its ready time is recorded.
     timed: AtomicBool,
-    /// Since when it can go on, in ticks. Written by what makes it ready, read when it goes on.
+    /// Since when it is ready, in ticks. Written by the thread that makes it ready, read on
+    /// resumption.
     ready_at: AtomicU64,
-    /// The present wait keeps the thread, which waits at `thread`.
+    /// Whether the current wait keeps the thread, which waits at `thread`.
     blocking: AtomicBool,
     thread: ThreadParker,
-    /// The root's alone.
+    /// For the root only.
     switch: UnsafeCell<Option<Switch>>,
-    /// The fiber's alone, set when it starts.
+    /// For the fiber only; set when it starts.
     back: Cell<Back>,
     record: Record,
-    /// The clock of its thread, if that is not its worker's first: see `own_thread.rs`.
+    /// Its thread's clock, if that is not its worker's first thread: see `own_thread.rs`.
     clock: SpinLock<Option<ThreadClock>>,
-    /// The address as its `Arc` knows it, from which further counts may be made.
+    /// The address as its `Arc` knows it, for making further counts.
     me: Cell<*const Fiber>,
 }
 
-/// How many fibers have been made.
+/// How many fibers have been created.
 static FIBERS: AtomicU32 = AtomicU32::new(0);
 
 // SAFETY: other threads use `join_stack`, `park_word`, `next`, `task`, `id`, `wait`, `kept`,
 // `clock`, `blocking`, `thread` and `asleep`, which are Sync. They also use `number`, `shared`,
-// `me` and the `Worker` behind `owner`, which do not change after `new`. That worker lives as
-// long as `shared`. The rest belongs to the worker's thread. Others read it under the lock of
-// `asleep`, if that is true: the fiber changes nothing before it has had the lock again.
+// `me` and the `Worker` behind `owner`, which do not change after `new`. That worker lives as long
+// as `shared`. The rest belongs to the worker's thread. Others read it under the lock of `asleep`,
+// if that is true: the fiber changes nothing before it has taken the lock again.
 unsafe impl Send for Fiber {}
 // SAFETY: as above.
 unsafe impl Sync for Fiber {}
@@ -181,61 +184,61 @@ impl Fiber {
         &self.join_stack
     }
 
-    /// Whether it is one of this runtime's.
+    /// Whether the fiber belongs to this runtime.
     pub(crate) fn is_of(&self, shared: &Shared) -> bool {
         std::ptr::eq(Arc::as_ptr(&self.shared), shared)
     }
 
-    /// What the handler of overflows tells of it.
+    /// What the overflow handler reports about the fiber.
     pub(crate) fn record(&self) -> &Record {
         &self.record
     }
 
-    /// The clock of its thread, if that is not its worker's first.
+    /// Its thread's clock, if that is not its worker's first thread.
     pub(crate) fn clock(&self) -> Option<ThreadClock> {
         *self.clock.lock()
     }
 
-    /// The fiber's thread has this clock from here on; none for its worker's first thread.
+    /// Sets its thread's clock; `None` for its worker's first thread.
     pub(crate) fn set_clock(&self, clock: Option<ThreadClock>) {
         *self.clock.lock() = clock;
     }
 
-    /// The worker that it starts and resumes on, as every thread may use it.
+    /// The worker on which it starts and resumes, as any thread may use it.
     pub(crate) fn worker(&self) -> &Worker {
-        // SAFETY: `shared` keeps the worker. Nothing but what is Sync is reached through this.
+        // SAFETY: `shared` keeps the worker alive. Only its Sync part is accessible through this.
         unsafe { &*self.owner }
     }
 
-    /// That worker, to its own thread.
+    /// That worker, for its own thread.
     ///
     /// # Safety
     /// The caller runs on this fiber, or on its worker's thread.
     pub(crate) unsafe fn owner(&self) -> &Owner {
-        // SAFETY: `shared` keeps the worker.
+        // SAFETY: `shared` keeps the worker alive.
         unsafe { &*self.owner }
     }
 
-    /// The runtime that it belongs to.
+    /// The fiber's runtime.
     pub(crate) fn shared(&self) -> &Arc<Shared> {
         &self.shared
     }
 
-    /// Gives the fiber a stack; `main` runs on it at the first [`Fiber::run`]. Root only.
+    /// Gives the fiber a stack, on which the first [`Fiber::run`] calls `main`. Root only.
     pub(crate) fn place(&self, stack: FiberStack, main: Main) {
         let slots = stack.slots();
         self.record.place(&stack);
         let switch = Switch::new(stack, self, main);
         // SAFETY: the fiber does not run, so its join stack is empty and belongs to the caller. The
-        // stack has a slot for every job that fits its frames.
+        // stack has a slot for every job that fits in its frames.
         unsafe { self.join_stack.move_to(slots) };
-        // SAFETY: the root alone touches `switch`, and nothing runs on it.
+        // SAFETY: only the root touches `switch`, and nothing runs on it.
         self.switch.with_mut(|slot| unsafe { *slot = Some(switch) });
     }
 
     /// Runs the fiber until it switches back. Root only.
     pub(crate) fn run(&self) -> Switched {
-        // SAFETY: the root alone touches `switch`; the fiber never does while it runs.
+        // SAFETY: only the root touches `switch`; the fiber never does while it runs.
         let result = self.switch.with_mut(|slot| unsafe { (*slot).as_mut() }.map(Switch::resume));
         match result {
             Some(switched) => switched,
@@ -243,19 +246,19 @@ impl Fiber {
         }
     }
 
-    /// The stack back from a fiber that has finished. Root only.
+    /// Takes the stack back from a finished fiber. Root only.
     pub(crate) fn take_stack(&self) -> Option<FiberStack> {
-        // SAFETY: the root alone touches `switch`.
+        // SAFETY: only the root touches `switch`.
         let switch = self.switch.with_mut(|slot| unsafe { (*slot).take() });
         switch.map(Switch::into_stack)
     }
 
-    /// Sets the way to the root. The fiber calls this when it starts.
+    /// Sets how to switch to the root. The fiber calls this when it starts.
     pub(crate) fn set_back(&self, back: Back) {
         self.back.set(back);
     }
 
-    /// The fiber runs `entry` first.
+    /// Sets `entry` as the first that the fiber runs.
     pub(crate) fn will_start(&self, entry: Entry) {
         self.start.set(Some(entry));
     }
@@ -268,7 +271,7 @@ impl Fiber {
         self.start.take()
     }
 
-    /// Switches to the root, in the midst of a task. The fiber has made sure that it will be
+    /// Switches to the root in the middle of a task. The caller has ensured that the fiber will be
     /// resumed.
     #[inline]
     pub(crate) fn leave(&self) {
@@ -278,7 +281,8 @@ impl Fiber {
         self.switch_to_root();
     }
 
-    /// Until the fiber is resumed, others run on the thread, and the panic is not theirs.
+    /// Switches while the task unwinds. Others run on the thread meanwhile, and the panic is not
+    /// theirs.
     #[cold]
     #[inline(never)]
     fn leave_unwinding(&self) {
@@ -287,7 +291,7 @@ impl Fiber {
         panics.put_back();
     }
 
-    /// Switches to the root, at the base of the stack. The fiber has made sure that it will be
+    /// Switches to the root at the base of the stack. The caller has ensured that the fiber will be
     /// resumed.
     #[inline]
     pub(crate) fn switch_to_root(&self) {
@@ -295,7 +299,7 @@ impl Fiber {
         unsafe { self.back.get().switch() };
     }
 
-    /// The task that runs here, or whose branch does.
+    /// The task, or the task of the branch, that runs here.
     #[inline]
     pub(crate) fn task(&self) -> *const Header {
         // Ordering: Acquire pairs with the Release in `set_running`.
@@ -307,24 +311,24 @@ impl Fiber {
         self.running.get()
     }
 
-    /// From now on `running`, which lies on this fiber's stack, runs here. Only the fiber calls
-    /// this.
+    /// Sets `running`, which lies on this fiber's stack, as the running activation. Only the fiber
+    /// calls this.
     #[inline]
     pub(crate) fn set_running(&self, running: *const Running) {
         self.running.set(running);
-        // SAFETY: null, or on the stack that the caller stands on.
+        // SAFETY: null, or on the caller's stack.
         let (task, id) = unsafe { running.as_ref() }
             .map_or((std::ptr::null(), 0), |running| (running.task, running.id));
         // Ordering: Release publishes the task to threads that interrupt fibers.
         self.task.store(task.cast_mut(), Ordering::Release);
-        // Ordering: Relaxed; others only want to know which fibers are live.
+        // Ordering: Relaxed; others only check which fibers are live.
         self.id.store(id, Ordering::Relaxed);
         // SAFETY: this thread runs it from here on.
         unsafe { sateen_sync::park::set_context_id(id) };
     }
 
-    /// Keeps what a thread that tells of a blocked worker wants to know of `task`, which is about
-    /// to run here.
+    /// Records what reports about a blocked worker need to know of `task`, which is about to run
+    /// here.
     #[inline]
     pub(crate) fn describe(&self, task: &Header) {
         // Ordering: Relaxed, a hint.
@@ -346,7 +350,7 @@ impl Fiber {
         &self,
     ) -> (Option<std::sync::Arc<str>>, Option<&'static Location<'static>>) {
         let name = self.name.lock().clone();
-        // SAFETY: null, or a location of the program's text.
+        // SAFETY: null, or a static location.
         (name, unsafe { self.location.load(Ordering::Relaxed).as_ref() })
     }
 
@@ -355,8 +359,8 @@ impl Fiber {
         self.blocking.load(Ordering::Relaxed)
     }
 
-    /// The number of what runs here, for locks and reports; 0 for nothing. Exact for the worker, a
-    /// hint for others.
+    /// The number of the activation that runs here, for locks and reports; 0 for none. Exact for
+    /// the worker, a hint for others.
     #[inline]
     pub(crate) fn context_id(&self) -> u64 {
         // Ordering: Relaxed, see `set_running`.
@@ -374,7 +378,7 @@ impl Fiber {
             return;
         }
         self.wait.end();
-        // SAFETY: the fiber's own, and no reference leaves the closures.
+        // SAFETY: for the fiber only, and no reference leaves the closures.
         if let Some(outer) = self.outer_waits.with_mut(|outer| unsafe { (*outer).pop() }) {
             self.wait.begin(&outer);
         }
@@ -388,13 +392,13 @@ impl Fiber {
         }
     }
 
-    /// Parks. May return early: the caller checks what it waits for.
+    /// Parks. May return early; the caller checks what it waits for.
     #[inline(always)]
     fn park_here(&self) {
         if self.keeps_thread() {
             return self.block(None);
         }
-        // Before the wait begins: this may call user code, which may wait itself.
+        // Before the wait begins, because this may call user code, which may wait itself.
         let spans = spans::leave();
         if self.park_word.begin() {
             // SAFETY: a fiber parks itself.
@@ -404,15 +408,15 @@ impl Fiber {
         spans.enter();
     }
 
-    /// How urgent the task here is. Only the worker asks.
+    /// The priority of the task here. Only the worker calls this.
     #[inline]
     pub(crate) fn priority(&self) -> Priority {
-        // SAFETY: what runs here keeps its task.
+        // SAFETY: what runs here keeps its task alive.
         unsafe { self.task().as_ref() }.map_or(Priority::Normal, Header::priority)
     }
 
-    /// Whether the task here has been cancelled, alone or with all others, or its time limit has
-    /// passed. Only the worker asks.
+    /// Whether the task here was cancelled, alone or with all others, or its time limit has passed.
+    /// Only the worker calls this.
     #[inline]
     pub(crate) fn is_cancelled(&self) -> bool {
         self.is_task_cancelled() || self.is_over_limit()
@@ -421,15 +425,15 @@ impl Fiber {
     /// [`Fiber::is_cancelled`] without the time limit.
     #[inline]
     fn is_task_cancelled(&self) -> bool {
-        // SAFETY: what runs here keeps its task.
+        // SAFETY: what runs here keeps its task alive.
         unsafe { self.task().as_ref() }
             .is_some_and(|task| task.is_cancelled() || self.shared.is_cancelling())
     }
 
-    /// Whether a limit that is in force here has passed. Only the worker asks.
+    /// Whether a limit in force here has passed. Only the worker calls this.
     #[inline]
     pub(crate) fn is_over_limit(&self) -> bool {
-        // SAFETY: null, or on the fiber's stack, until it is no longer in force.
+        // SAFETY: null, or on the fiber's stack while it is in force.
         unsafe { self.limit.get().as_ref() }.is_some_and(Limit::is_over)
     }
 
@@ -438,7 +442,7 @@ impl Fiber {
         self.limit.get()
     }
 
-    /// Only the fiber calls this. `limit` lies on its stack, or is null.
+    /// Sets the limit. Only the fiber calls this. `limit` lies on its stack, or is null.
     pub(crate) fn set_limit(&self, limit: *const Limit) {
         self.limit.set(limit);
     }
@@ -448,19 +452,19 @@ impl Fiber {
     }
 
     /// # Safety
-    /// See [`Blocker::unmask`](sateen_sync::park::Blocker::unmask): what ends a mask has begun it,
-    /// so the count is not 0.
+    /// See [`Blocker::unmask`](sateen_sync::park::Blocker::unmask): every unmask follows a mask, so
+    /// the count is not 0.
     unsafe fn unmask(&self) {
         self.masks.set(self.masks.get() - 1);
     }
 
-    /// The identity that re-entrant mutexes know; none if nothing runs here.
+    /// The identity that re-entrant mutexes use; `None` if nothing runs here.
     fn identity(&self) -> Option<&Identity> {
-        // SAFETY: null, or on the stack that the caller stands on.
+        // SAFETY: null, or on the caller's stack.
         unsafe { self.running.get().as_ref() }.map(Running::identity)
     }
 
-    /// Whether its waits block the thread: it is in a [`no_suspend`](crate::no_suspend).
+    /// Whether its waits block the thread, because it is in a [`no_suspend`](crate::no_suspend).
     #[inline]
     pub(crate) fn keeps_thread(&self) -> bool {
         self.no_suspends.get() != 0
@@ -489,9 +493,9 @@ impl Fiber {
         self.park_word.resumed();
     }
 
-    /// The fibers that look whether `task` was cancelled. One is this fiber, on which the task was
-    /// started. If the task is `shared`, the fibers with its branches are the others. Called on any
-    /// thread that keeps the runtime.
+    /// The fibers that check whether `task` was cancelled: this fiber, on which the task was
+    /// started, and if the task is `shared`, the fibers with its branches. Called on any thread
+    /// that keeps the runtime alive.
     pub(crate) fn runners(&self, task: &Header, shared: bool) -> Vec<Arc<Self>> {
         let mut runners = vec![self.to_arc()];
         if shared {
@@ -517,17 +521,17 @@ impl Fiber {
         std::ptr::eq(owner, self.owner)
     }
 
-    /// Whether the calling thread is the fiber's worker, and runs a fiber.
+    /// Whether the calling thread is the fiber's worker and runs a fiber.
     #[inline]
     pub(crate) fn is_at_home(&self) -> bool {
         context::owner().is_some_and(|owner| self.is_owned_by(owner))
     }
 
-    /// The fiber with a count of its own.
+    /// Returns a counted reference to the fiber.
     pub(crate) fn to_arc(&self) -> Arc<Self> {
         let me = self.me.get();
-        // SAFETY: fibers are only made in `new`, inside an `Arc` that the runtime holds while they
-        // run.
+        // SAFETY: fibers are created only in `new`, inside an `Arc` that the runtime holds while
+        // they run.
         unsafe {
             Arc::increment_strong_count(me);
             Arc::from_raw(me)
@@ -541,7 +545,7 @@ impl Linked for Fiber {
     }
 }
 
-/// What a fiber waits for while its branches, or scoped spawns, are not done.
+/// What a fiber waits for until its branches or scoped spawns are done.
 pub(crate) const BRANCHES: &str = "branches";
 
 impl Waiter for Fiber {
@@ -566,7 +570,7 @@ impl Waiter for Fiber {
                 return fiber.thread.unpark();
             }
             // The fiber is suspended, and only this caller knows that it can resume. Until its
-            // worker has it, the worker counts it as suspended and does not end.
+            // worker has it, the worker counts the fiber as suspended and does not end.
             self.worker().make_ready(&self.shared, self);
         }
     }

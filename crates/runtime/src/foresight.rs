@@ -1,23 +1,23 @@
-//! Whether a worker that begins to work will soon have work for another.
+//! Predicts whether a worker that begins to work will soon have work for another.
 //!
-//! A worker that leaves idleness often spawns or forks within microseconds. To wake a sleeper only
-//! then delays the work by the time that a wake-up takes. So the worker wakes one ahead, if that
-//! has been of use lately. If it has not, a lone task wakes one worker only.
+//! A worker that leaves idleness often spawns or forks within microseconds. Waking a sleeper only
+//! then delays the new work by a wake-up. So the worker wakes a sleeper early if early wake-ups
+//! have paid off lately. Otherwise a lone task wakes one worker only.
 //!
-//! It is a hint and guards nothing. A wake-up too many costs processor time. One that was not made
-//! ahead is made when there is work. So all accesses are relaxed, and may overwrite each other.
+//! The prediction is a hint. A needless wake-up costs CPU time, and a missing one is made up for
+//! when work is pushed. So all accesses are relaxed and may overwrite each other.
 
 use sateen_base::prim::time::Duration;
 use sateen_base::prim::{AtomicUsize, Ordering};
 use sateen_base::tsc;
 
-/// With so much evidence a sleeper is woken ahead.
+/// Evidence needed to wake a sleeper early.
 const LIKELY: usize = 2;
-/// No more is kept.
+/// Upper bound of the evidence.
 const MOST: usize = 4;
-/// A wake-up in vain takes away so much.
+/// Evidence lost by one fruitless wake-up.
 const IN_VAIN: usize = 2;
-/// How soon after a worker began to work its wake-ups are evidence.
+/// Wake-ups count as evidence this long after a worker began to work.
 const SOON: Duration = Duration::from_micros(100);
 
 /// See the [module's documentation](self).
@@ -25,24 +25,25 @@ const SOON: Duration = Duration::from_micros(100);
 pub(crate) struct Foresight(AtomicUsize);
 
 impl Foresight {
-    /// Without evidence.
+    /// Starts without evidence.
     pub(crate) fn new() -> Self {
         Self(AtomicUsize::new(0))
     }
 
-    /// Whether a sleeper should be woken ahead.
+    /// Whether to wake a sleeper early.
     pub(crate) fn is_likely(&self) -> bool {
         self.0.load(Ordering::Relaxed) >= LIKELY
     }
 
-    /// A worker that began to work at `began`, in ticks, has woken another for what it has pushed.
+    /// Records that a worker has woken another for work that it pushed. The worker began to work at
+    /// `began`, in ticks.
     pub(crate) fn woke(&self, began: u64) {
         if tsc::now().wrapping_sub(began) < tsc::ticks(SOON) {
             self.0.store((self.0.load(Ordering::Relaxed) + 1).min(MOST), Ordering::Relaxed);
         }
     }
 
-    /// A worker that was woken has found nothing to do.
+    /// Records that a woken worker found nothing to do.
     pub(crate) fn in_vain(&self) {
         let evidence = self.0.load(Ordering::Relaxed);
         self.0.store(evidence.saturating_sub(IN_VAIN), Ordering::Relaxed);

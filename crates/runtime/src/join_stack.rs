@@ -1,14 +1,14 @@
-//! The join stack: where nested work waits for its turn or for a thief.
+//! The join stack, which holds branches until their owner pops them or a thief steals them.
 //!
-//! A stack of job addresses with three stretches, oldest first:
+//! It is a stack of job addresses in three sections, oldest first:
 //!
 //! ```text
 //! base        head          split          top
 //!  | stolen ... | public ...  | private ...  |
 //! ```
 //!
-//! The owner pushes and pops at `top` without fences or locked instructions as long as it stays
-//! above `floor` (which is `split`, or higher when the owner must take the slow path). Everything
+//! The owner pushes and pops at `top` without fences or locked instructions while it stays above
+//! `floor`. `floor` equals `split`, or is higher when the owner must take the slow path. Everything
 //! else happens under the thief lock. States, protocol and proof: `README.md` of this crate.
 //!
 //! | word | written | read |
@@ -40,16 +40,16 @@ pub struct Job {
 pub type Slot = AtomicPtr<Job>;
 
 /// A field that makes each job large enough. The fewer slots a stack's frames can need, the less
-/// address space lies between the frames and the guard above (`stack/mod.rs`).
+/// address space must lie between the frames and the guard page above (`stack/mod.rs`).
 pub type SlotRoom = MaybeUninit<[usize; 4]>;
 
-/// The shared part that thieves work on.
+/// The part that thieves access.
 #[derive(Debug)]
 #[cfg_attr(target_arch = "x86_64", repr(align(64)))]
 #[cfg_attr(not(target_arch = "x86_64"), repr(align(128)))]
 struct Public {
     lock: RawSpinLock,
-    /// Oldest job that is not stolen.
+    /// Oldest job that has not been stolen.
     head: AtomicPtr<Slot>,
     /// First private job.
     split: AtomicPtr<Slot>,
@@ -59,14 +59,14 @@ struct Public {
 
 /// See the [module's documentation](self).
 ///
-/// Each part has a cache line of its own. x86-64 prefetches lines in pairs, so what thieves write
-/// and what the owner writes are two lines apart. (A pair for each part took 192 bytes more, in
-/// each of perhaps a million fibers.)
+/// Each part has its own cache line. x86-64 prefetches lines in pairs, so the lines that thieves
+/// write and the lines that the owner writes are two apart. (A pair for each part would cost 192
+/// bytes more in each of perhaps a million fibers.)
 #[derive(Debug)]
 #[repr(C)]
 pub struct JoinStack {
     public: Public,
-    /// Seldom written.
+    /// Rarely written.
     bounds: Bounds,
     /// One past the youngest job. Only the owner writes it.
     top: AtomicPtr<Slot>,
@@ -81,7 +81,7 @@ struct Bounds {
     /// Pops that reach below this take the slow path.
     floor: AtomicPtr<Slot>,
     base: AtomicPtr<Slot>,
-    /// What the jobs that can be stolen belong to.
+    /// The activation that the jobs belong to.
     tag: AtomicPtr<()>,
 }
 
@@ -92,17 +92,17 @@ pub enum Stolen {
     Empty,
     /// Another thread holds the lock.
     Busy,
-    /// A job, what it belongs to, and whether more are public.
+    /// A job, its tag, and whether more are public.
     Job(*const Job, *const (), bool),
 }
 
-/// An address that no slot reaches. As `floor` it sends every pop to the slow path.
+/// An address above all slots. As `floor` it sends every pop to the slow path.
 fn beyond() -> *mut Slot {
     std::ptr::without_provenance_mut(usize::MAX)
 }
 
 impl JoinStack {
-    /// An empty stack without memory; [`JoinStack::move_to`] gives it some.
+    /// Creates an empty stack without memory; see [`JoinStack::move_to`].
     pub fn new() -> Self {
         let none = std::ptr::null_mut();
         Self {
@@ -124,7 +124,7 @@ impl JoinStack {
     /// Moves the empty stack to the slots that begin at `base`.
     ///
     /// # Safety
-    /// The caller owns the stack, it is empty, and from `base` on there is room for every push.
+    /// The caller owns the stack, it is empty, and there is room for every push from `base` up.
     pub unsafe fn move_to(&self, base: *mut Slot) {
         self.public.lock.acquire();
         // Ordering: Relaxed throughout; the lock publishes it, and the owner is the caller.
@@ -135,7 +135,7 @@ impl JoinStack {
         self.public.lock.release();
     }
 
-    /// Sets the split and with it the floor. Under the lock.
+    /// Sets `split` and with it `floor`. Under the lock.
     fn set_split(&self, split: *mut Slot) {
         // Ordering: Relaxed; thieves read it under the lock, and fences order the owner's pop.
         self.public.split.store(split, Ordering::Relaxed);
@@ -158,22 +158,22 @@ impl JoinStack {
         self.top.store(top.wrapping_add(1), Ordering::Release);
     }
 
-    /// Takes the youngest job off if it is private: true, and the caller runs it. Otherwise the
-    /// caller goes on with [`JoinStack::pop_slow`]. Owner only; every push is followed by exactly
+    /// Pops the youngest job if it is private; the caller then runs it. If this returns false, the
+    /// caller continues with [`JoinStack::pop_slow`]. Owner only; every push is followed by exactly
     /// one pop.
     #[inline(always)]
     pub fn pop(&self) -> bool {
         // Ordering: Relaxed, only the owner writes `top`.
         let top = self.top.load(Ordering::Relaxed).wrapping_sub(1);
         self.top.store(top, Ordering::Relaxed);
-        // The light half of the handshake with `force_publish`: the store above, then the load
-        // below.
+        // The light half of the handshake with `force_publish`: the store above comes before the
+        // load below.
         fence::light();
         top >= self.bounds.floor.load(Ordering::Relaxed)
     }
 
-    /// The rest of a pop that [`JoinStack::pop`] could not finish. True: the job is still ours.
-    /// False: it was stolen, and its latch says when it is done.
+    /// The slow path of [`JoinStack::pop`]. Returns true if the job is still ours. If false, it was
+    /// stolen, and its latch tells when it is done.
     #[cold]
     #[inline(never)]
     pub fn pop_slow(&self) -> bool {
@@ -187,7 +187,8 @@ impl JoinStack {
                 self.set_split(top);
             }
         } else {
-            // Thieves took the oldest first, so nothing older is left either: all empty from here.
+            // Thieves take the oldest first, so no older job is left: the stack is empty from here
+            // down.
             self.public.head.store(top, Ordering::Relaxed);
             self.set_split(top);
         }
@@ -211,8 +212,8 @@ impl JoinStack {
         self.public.lock.release();
     }
 
-    /// Publishes everything. True: jobs are left and no run queue has an entry for the stack, so
-    /// the caller lists it. Owner only, before it suspends.
+    /// Publishes everything. Returns true if jobs are left and no run queue has an entry for the
+    /// stack; the caller then queues one. Owner only, before it suspends.
     pub fn publish_for_suspension(&self) -> bool {
         if self.is_bare() {
             return false;
@@ -239,27 +240,28 @@ impl JoinStack {
         self.public.head.load(Ordering::Relaxed) < split
     }
 
-    /// Whether jobs looked public a moment ago. Reads no line that the owner writes often.
+    /// Whether jobs were public a moment ago. Reads no cache line that the owner writes often.
     #[inline]
     pub fn has_public(&self) -> bool {
         // Ordering: Relaxed, a hint.
         self.public.head.load(Ordering::Relaxed) < self.public.split.load(Ordering::Relaxed)
     }
 
-    /// Whether private jobs are visible; exact for pushes before a heavy fence of the caller.
+    /// Whether private jobs are visible. Exact for pushes before a heavy fence of the caller.
     pub fn has_private(&self) -> bool {
-        // Ordering: Relaxed; the caller's heavy fence orders it after what it has announced.
+        // Ordering: Relaxed; the caller's heavy fence orders it after the caller's announcement.
         self.top.load(Ordering::Relaxed) > self.public.split.load(Ordering::Relaxed)
     }
 
-    /// Whether nothing lies here, not even jobs that were stolen and not popped yet. Owner only.
+    /// Whether the stack has no slots in use, not even for stolen jobs that were not popped yet.
+    /// Owner only.
     #[inline]
     pub fn is_bare(&self) -> bool {
         // Ordering: Relaxed, the owner's own words.
         self.top.load(Ordering::Relaxed) == self.bounds.base.load(Ordering::Relaxed)
     }
 
-    /// One past the youngest slot in use, as a number to compare. Exact for the owner.
+    /// One past the youngest slot in use, as a number for comparison. Exact for the owner.
     #[cfg(not(loom))]
     #[inline]
     pub(crate) fn height(&self) -> usize {
@@ -267,14 +269,14 @@ impl JoinStack {
         self.top.load(Ordering::Relaxed).addr()
     }
 
-    /// Whether the stack holds nothing that can be stolen. Owner only; other threads get a hint.
+    /// Whether the stack holds nothing that can be stolen. Exact for the owner, a hint for others.
     pub fn is_empty(&self) -> bool {
-        // Ordering: Relaxed; `top` is the owner's, and a stale `head` only errs towards "not
+        // Ordering: Relaxed: `top` is the owner's, and a stale `head` only errs towards "not
         // empty". Acquire: a thief that took the last job has read the tag, which may change now.
         self.top.load(Ordering::Relaxed) <= self.public.head.load(Ordering::Acquire)
     }
 
-    /// Says what the jobs belong to that are pushed from now on. Owner only, while the stack [is
+    /// Sets the activation that later pushes belong to. Owner only, while the stack [is
     /// empty](JoinStack::is_empty).
     #[inline]
     pub fn set_tag(&self, tag: *const ()) {
@@ -282,7 +284,7 @@ impl JoinStack {
         self.bounds.tag.store(tag.cast_mut(), Ordering::Relaxed);
     }
 
-    /// What [`JoinStack::set_tag`] said last. Owner, or under the lock.
+    /// The current tag. Owner only, or under the lock.
     #[inline]
     pub fn tag(&self) -> *const () {
         // Ordering: Relaxed, see `set_tag`.
@@ -290,7 +292,7 @@ impl JoinStack {
     }
 
     /// Steals the oldest public job if its tag is `wanted`. While `wanted` runs, the owner can
-    /// neither pop that job nor end what the tag stands for.
+    /// neither pop that job nor end its activation.
     pub fn steal_if(&self, wanted: impl FnOnce(*const ()) -> bool) -> Stolen {
         if !self.has_public() {
             return Stolen::Empty;
@@ -318,8 +320,8 @@ impl JoinStack {
         stolen
     }
 
-    /// [`JoinStack::steal_if`] for the taker of a run queue's entry: waits for the lock, and
-    /// strikes the entry off when nothing is left. The caller puts the entry back if more are.
+    /// Steals the oldest job for the taker of a run queue's entry. Waits for the lock, and clears
+    /// `listed` when nothing is left. Otherwise the caller puts the entry back.
     pub fn steal_listed(&self) -> Stolen {
         self.public.lock.acquire();
         let stolen = self.take_oldest();
@@ -343,12 +345,12 @@ impl JoinStack {
         if head >= split {
             return Stolen::Empty;
         }
-        // SAFETY: slots from `head` to `split` are initialised and stay so while the lock is held.
-        // The owner reuses them only after it has lowered `split` under the lock.
+        // SAFETY: slots from `head` to `split` are initialised and unchanged while the lock is
+        // held. The owner reuses them only after it has lowered `split` under the lock.
         let job = unsafe { (*head).load(Ordering::Relaxed) };
         let tag = self.tag();
         let head = head.wrapping_add(1);
-        // Ordering: Release: an owner that sees it may change the tag, see `is_empty`.
+        // Ordering: Release: an owner that sees this may change the tag, see `is_empty`.
         self.public.head.store(head, Ordering::Release);
         Stolen::Job(job, tag, head < split)
     }
@@ -356,7 +358,7 @@ impl JoinStack {
     /// Makes all private jobs public without the owner's help, at the cost of one heavy fence.
     /// Returns whether anything is public now.
     ///
-    /// For a thief whose request the owner did not answer. The caller limits how often.
+    /// For a thief whose request the owner did not answer. The caller limits the rate.
     #[cold]
     pub fn force_publish(&self) -> bool {
         if !self.public.lock.try_acquire() {
@@ -366,10 +368,10 @@ impl JoinStack {
         let seen = self.top.load(Ordering::Acquire);
         let split = self.public.split.load(Ordering::Relaxed);
         if seen > split {
-            // The heavy half of the handshake with `pop`: first claim, then look whether the owner
-            // has popped meanwhile. After the fence the owner's lower `top` is seen here, or the
-            // owner sees the new floor and waits for the lock. (Without asymmetric fences every pop
-            // waits.)
+            // The heavy half of the handshake with `pop`: first raise `floor`, then check whether
+            // the owner has popped meanwhile. After the fence, either we see the owner's lower
+            // `top`, or the owner sees the new floor and waits for the lock. (Without asymmetric
+            // fences every pop waits.)
             if cfg!(loom) || fence::is_asymmetric() {
                 self.bounds.floor.store(seen, Ordering::Relaxed);
             }

@@ -1,33 +1,33 @@
-//! The lookout: a sleeper that gets up when awake workers leave work waiting.
+//! The lookout, a sleeper that wakes when queued work makes no progress.
 //!
-//! Where workers outnumber cores, a worker that is woken for each piece of work finds no core: it
-//! takes the time of those that work already. So publishers wake none while as many are awake as
-//! there are cores. Some of those may be blocked in the system, though, or compute for long. The
-//! lookout notices by the CPU time of the workers, or in the end by the time that has passed.
+//! It exists for runtimes that are oversubscribed. A worker that is woken there finds no free core
+//! and preempts a worker that is busy. So publishers wake no worker while as many are awake as
+//! there are cores. But an awake worker may be blocked in the system, or compute for long. The
+//! lookout detects the first by the workers' CPU time, and the second by the time that has passed.
 //!
-//! The words, and why no work is slept through, are in `sleepers.rs` and `README.md`, "Sleeping".
+//! States, and why no work is missed: `sleepers.rs` and `README.md`, "Sleeping".
 
 use crate::shared::Shared;
 use crate::worker::Owner;
 use sateen_base::prim::time::{Duration, Instant};
 
-/// The time between two looks.
+/// The time between two checks.
 const LOOK: Duration = Duration::from_millis(1);
-/// The longest time between two looks, which doubles while there are cores to spare. Then the
+/// The longest time between two checks. The time doubles while cores are free; beyond this the
 /// lookout sleeps like any other worker.
 const LONGEST: Duration = Duration::from_millis(16);
-/// Work may wait for so many looks while all cores are busy, but no worker gets on.
+/// Checks for which work may wait while no worker makes progress.
 const PATIENCE: u32 = 8;
-/// The same while some get on. They take what waits when they run out of their own work, and one
-/// worker more would only take turns with them.
+/// Checks for which work may wait while some worker makes progress. That worker takes the work when
+/// it runs out of its own; another worker would only preempt it.
 const LONG_PATIENCE: u32 = 64;
 
 impl Owner {
-    /// An announced worker looks out, if a lookout is wanted, until there have been cores to spare
-    /// for a while. Returns whether it got up; its announcement is taken back then.
+    /// Makes an announced worker the lookout, if one is needed, until cores have been free for a
+    /// while. Returns whether it woke up; its announcement is withdrawn then.
     ///
-    /// While a worker is starved nobody looks out. The starved worker has to know that a sleeper
-    /// leaves no work waiting, and this one does.
+    /// There is no lookout while a worker is starved. The starved worker relies on sleepers leaving
+    /// no work in the queues, and the lookout does.
     pub(crate) fn look_out(&self) -> bool {
         let shared = self.shared();
         let wanted = !shared.is_closing() && !self.is_alone() && !shared.stall.any_starved();
@@ -36,12 +36,12 @@ impl Owner {
         }
         let gets_up = self.wait_for_cores();
         shared.sleep.end_lookout();
-        // Publishers have relied on the lookout until now: it looks once more.
+        // Publishers have relied on the lookout until now, so it checks once more.
         let me = self.index();
         gets_up || !shared.sleep.cancel(me) || !shared.sleep.announce(me, || self.sees_work())
     }
 
-    /// Returns true when this worker is notified, or gets up and has taken its announcement back.
+    /// Returns true when this worker was notified, or woke up and withdrew its announcement.
     fn wait_for_cores(&self) -> bool {
         let shared = self.shared();
         let mut before = CpuTime::of(shared);
@@ -74,7 +74,7 @@ impl Owner {
     }
 }
 
-/// A number that probably changes while any worker starts something, or joins branches of its own.
+/// A number that probably changes whenever a worker starts something or joins its own branches.
 fn progress_of(shared: &Shared) -> u64 {
     let stacks = shared.workers.iter().filter_map(|worker| worker.current_join_stack());
     stacks.fold(shared.started(), |sum, stack| {
@@ -82,7 +82,7 @@ fn progress_of(shared: &Shared) -> u64 {
     })
 }
 
-/// What the workers have used of the processor.
+/// CPU time used by the workers.
 struct CpuTime {
     at: Instant,
     used: Duration,
@@ -94,9 +94,9 @@ impl CpuTime {
         Self { at: Instant::now(), used: times.sum() }
     }
 
-    /// How many cores they have kept busy since `before`. 0 where the system does not say, and less
-    /// than in truth where another thread stands for a worker (`own_thread.rs`): then the lookout
-    /// gets up too early.
+    /// The number of cores they have kept busy since `before`. It is 0 where the system does not
+    /// report CPU time. It is too low where another thread stands in for a worker
+    /// (`own_thread.rs`), and the lookout then wakes up too early.
     fn cores_since(&self, before: &Self) -> f64 {
         let time = self.at.saturating_duration_since(before.at).max(Duration::from_nanos(1));
         self.used.saturating_sub(before.used).as_secs_f64() / time.as_secs_f64()

@@ -1,16 +1,17 @@
-//! A count whose end is awaited by a thread of any kind, which has left a waker.
+//! A count-down latch whose owner may be any thread and leaves a waker in it.
 //!
 //! | field | used by |
 //! |---|---|
 //! | `count` | all that hold a count: the owner one, each job one |
 //! | `waker` | the thread that drops the last count, unless that is the owner |
-//! | `done` | that thread sets it, the owner reads it |
+//! | `done` | set by that thread, read by the owner |
 //!
-//! 1. The owner gives back its count first and waits then. So exactly one thread finds that its
-//!    count was the last: the owner, which does not wait then, or a job's.
-//! 2. That job's thread takes the waker while the owner still waits for `done`, so no other thread
+//! 1. The owner drops its own count first and then waits. So exactly one thread drops the last
+//!    count: the owner, which then does not wait, or a job's thread.
+//! 2. That job's thread takes the waker while the owner still waits for `done`. So no other thread
 //!    uses the waker or frees the latch.
-//! 3. Then it sets `done`, and touches the latch no more: the owner may free it.
+//! 3. The job's thread then sets `done` and does not touch the latch again, because the owner may
+//!    free it.
 
 // Public to the models only.
 #![cfg_attr(not(loom), allow(unreachable_pub))]
@@ -26,11 +27,11 @@ pub struct OutsideLatch<W> {
     done: AtomicBool,
 }
 
-// SAFETY: `waker` goes to one other thread, which uses it alone: step 2 above.
+// SAFETY: `waker` passes to one other thread, which alone uses it: step 2 above.
 unsafe impl<W: Send> Sync for OutsideLatch<W> {}
 
 impl<W> OutsideLatch<W> {
-    /// One count, the owner's. `waker` wakes the owner.
+    /// Starts with the owner's count. `waker` wakes the owner.
     pub fn new(waker: W) -> Self {
         Self {
             count: AtomicUsize::new(1),
@@ -39,17 +40,17 @@ impl<W> OutsideLatch<W> {
         }
     }
 
-    /// One more to wait for. The caller holds a count, or is kept by one.
+    /// Adds a count. The caller holds one itself, or another holder keeps the latch alive.
     #[inline]
     pub fn add_one(&self) {
         // Ordering: Relaxed, as with any reference count: another count keeps it above zero.
         self.count.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// The owner gives back its count. True: it was the last. False: the owner waits until
-    /// [`OutsideLatch::is_done`], before anything else.
+    /// Drops the owner's count. Returns whether it was the last. If not, the owner must wait for
+    /// [`OutsideLatch::is_done`] before anything else.
     pub fn drop_own(&self) -> bool {
-        // Ordering: AcqRel; if it was the last, all that the jobs did is visible.
+        // Ordering: AcqRel; if it was the last, everything that the jobs did is visible.
         self.count.fetch_sub(1, Ordering::AcqRel) == 1
     }
 
@@ -59,14 +60,14 @@ impl<W> OutsideLatch<W> {
         self.done.load(Ordering::Acquire)
     }
 
-    /// A job gives back its count, and calls `wake` if it was the last.
+    /// Drops a job's count, and calls `wake` if it was the last.
     ///
     /// # Safety
     /// `this` points to a latch, and the caller owns a job's count of it. The latch may be gone
     /// when this returns.
     pub unsafe fn drop_one(this: *const Self, wake: impl FnOnce(W)) {
-        // Ordering: Release publishes what this job did; Acquire makes the last one see what all
-        // others did, before it passes that on.
+        // Ordering: Release publishes this job's writes. Acquire lets the last job see the writes
+        // of all others before it passes them on.
         // SAFETY: the count keeps the latch until this exchange.
         if unsafe { (*this).count.fetch_sub(1, Ordering::AcqRel) } != 1 {
             return;

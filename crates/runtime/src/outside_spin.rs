@@ -1,61 +1,61 @@
-//! How long a thread outside of the runtime spins for the end of its call before it sleeps.
+//! Spinning by a thread outside of the runtime that waits for its call to end.
 //!
-//! A sleep and its end cost 5 to 30 µs on both sides, more than many a loop takes. So the thread
-//! remembers how long its calls have taken of late. It spins for a call that should be over soon,
-//! and gives way all the time, because a worker may want this very core. While its calls take long
-//! it goes to sleep at once.
+//! Sleeping and waking cost 5 to 30 µs on both sides, which is longer than many loops take. So each
+//! thread tracks how long its recent calls took. It spins if the call should end soon, and yields
+//! between spins because a worker may need this core. If recent calls were long, the thread sleeps
+//! at once.
 //!
-//! At the end of a call the caller mostly shares a core with a worker that searches. The system
-//! takes up to 20 µs to interrupt that worker. So workers that search during a short call give way
-//! in each round, if there is a core for each. Then a caller gets its core at once.
+//! When the call ends, the caller often shares a core with a worker that searches, and the kernel
+//! takes up to 20 µs to preempt that worker. So during a short call, searching workers yield in
+//! each round if they are not oversubscribed. The caller then gets its core at once.
 //!
-//! Calls often come one after another. So the workers hear of each, and all that have a core search
-//! for a while when they run out of work, not half of them. Otherwise each call would wake a worker
-//! that has just fallen asleep.
+//! Calls often come in series. During a series, all workers that have a core search when they run
+//! out of work, not half of them. Otherwise each call would wake a worker that has just fallen
+//! asleep.
 
 use sateen_base::prim::time::Duration;
 use sateen_base::prim::{AtomicBool, AtomicU64, Ordering, spin_loop, thread};
 use sateen_base::tsc;
 use std::cell::Cell;
 
-/// The longest spin where a core may be left for the caller.
+/// The longest spin if a core may be free for the caller.
 const LONGEST: Duration = Duration::from_micros(50);
-/// The longest spin where there are workers for all cores. It takes little from them.
+/// The longest spin if workers fill all cores. It costs them little.
 const LONGEST_SHARED: Duration = Duration::from_micros(100);
-/// Pauses between two looks, and looks between two turns of giving way.
+/// Pauses between two checks, and checks between two yields.
 const PAUSES: u32 = 8;
 const LOOKS_PER_YIELD: u32 = 8;
 
 thread_local! {
-    /// About how many ticks the thread's latest calls took, up to twice the longest spin.
+    /// Moving average of the thread's call times in ticks, up to twice the longest spin.
     static USUAL: Cell<u64> = const { Cell::new(0) };
 }
 
-/// The end of a call that has taken longer is not waited for.
+/// Workers stop expecting the end of a call after this time.
 const SHORT: Duration = Duration::from_micros(200);
-/// A call that follows another one so soon is one of several.
+/// A call that starts this soon after another continues a series.
 const SOON: Duration = Duration::from_micros(100);
-/// No time: a call is under way.
+/// In place of a time: a call is in progress.
 const NOW: u64 = u64::MAX;
 
-/// What workers know of calls from outside. A hint, which guards nothing: all accesses are relaxed.
+/// What workers know of calls from outside. These are hints, so all accesses are relaxed.
 #[derive(Debug)]
 pub(crate) struct Calls {
-    /// When the latest began, in ticks.
+    /// When the latest call began, in ticks.
     began: AtomicU64,
-    /// When the latest ended, in ticks, or [`NOW`]. 0: there was none.
+    /// When the latest call ended, in ticks, or [`NOW`]; 0 before the first call.
     ended: AtomicU64,
-    /// Whether it came soon after another.
+    /// Whether the latest call came soon after another.
     follows: AtomicBool,
     /// The longest spin of a caller.
     longest: Duration,
 }
 
-/// A call that is under way, until it is dropped.
+/// A call in progress, until dropped.
 struct UnderWay<'a>(&'a Calls);
 
 impl Calls {
-    /// To a runtime that has a worker for each core, or has not.
+    /// `fills_cores`: the runtime has a worker for each core.
     pub(crate) fn new(fills_cores: bool) -> Self {
         let longest = if fills_cores { LONGEST_SHARED } else { LONGEST };
         let (began, ended) = (AtomicU64::new(0), AtomicU64::new(0));
@@ -69,7 +69,7 @@ impl Calls {
         UnderWay(self)
     }
 
-    /// Whether a call is under way, or has just ended.
+    /// Whether a call is in progress or has just ended.
     fn is_soon(&self) -> bool {
         match self.ended.load(Ordering::Relaxed) {
             0 => false,
@@ -78,13 +78,13 @@ impl Calls {
         }
     }
 
-    /// Whether one is under way that has not taken long yet.
+    /// Whether a call is in progress that has not taken long yet.
     pub(crate) fn may_end_soon(&self) -> bool {
         let has_taken = || tsc::now().saturating_sub(self.began.load(Ordering::Relaxed));
         self.ended.load(Ordering::Relaxed) == NOW && has_taken() < tsc::ticks(SHORT)
     }
 
-    /// Whether the next one will probably come soon.
+    /// Whether the next call will probably come soon.
     pub(crate) fn go_on(&self) -> bool {
         self.follows.load(Ordering::Relaxed) && self.is_soon()
     }
@@ -92,13 +92,13 @@ impl Calls {
 
 impl Drop for UnderWay<'_> {
     fn drop(&mut self) {
-        // Neither 0 nor `NOW`, whatever the clock says.
+        // Neither 0 nor `NOW`, whatever the clock reads.
         self.0.ended.store(tsc::now().clamp(1, NOW - 1), Ordering::Relaxed);
     }
 }
 
-/// Waits for the end of a call with `wait`, if [spinning](self) does not bring it about. `calls` is
-/// what the workers that run it know of such calls.
+/// [Spins](self) for the end of a call, then calls `wait`, which returns at once if the call is
+/// over. `calls` is shared with the workers that run the call.
 pub(crate) fn spin_or(calls: Option<&Calls>, is_over: impl Fn() -> bool, wait: impl FnOnce()) {
     let began = tsc::now();
     let _under_way = calls.map(|calls| calls.begin(began));

@@ -1,22 +1,21 @@
-//! The spawns of a scope that have not started: the scope can take them from here, wherever their
-//! entries lie.
+//! A scope's list of its spawns that have not started, so that the scope can run them itself.
 //!
-//! A scope whose task keeps its thread needs this. Its spawns may lie in the queues of workers that
-//! wait for a lock which the scope's own task holds.
+//! A scope needs this if its task keeps its thread. Its spawns may be queued at workers that wait
+//! for a lock which the scope's own task holds.
 //!
 //! Each spawn has a [`Shell`] on the heap, linked in its scope's list. A queue has an entry for it.
 //! States of a shell:
 //!
-//! | state | means | moved on by |
+//! | state | means | changed by |
 //! |---|---|---|
 //! | `QUEUED` | in the list, with an entry in a queue | the taker: to `TAKEN`; the scope: `OWNED` |
-//! | `TAKEN` | the taker unlinks it, and runs what is in it; then it is gone | |
-//! | `OWNED` | unlinked; the scope takes out what is in it | the scope: to `EMPTY`; taker: `LEFT` |
-//! | `EMPTY` | the entry's taker frees it | |
-//! | `LEFT` | the entry is gone: the scope frees it | |
+//! | `TAKEN` | the taker unlinks the shell, runs its closure and frees it | |
+//! | `OWNED` | unlinked; the scope takes the closure out | the scope: to `EMPTY`; taker: `LEFT` |
+//! | `EMPTY` | the entry's taker frees the shell | |
+//! | `LEFT` | the entry is gone; the scope frees the shell | |
 //!
-//! The taker of an entry that is not `QUEUED` may touch the shell, but not the scope, which may
-//! have ended.
+//! A taker that finds the shell not `QUEUED` may touch the shell but not the scope, which may have
+//! ended.
 //!
 //! Proof: `README.md`, "A scope's own list"; model: `loom_own_list.rs`.
 
@@ -37,7 +36,7 @@ const LEFT: u8 = 4;
 #[derive(Debug)]
 pub struct Shell {
     state: AtomicU8,
-    /// Under the list's lock.
+    /// Guarded by the list's lock.
     links: UnsafeCell<Links>,
 }
 
@@ -51,13 +50,13 @@ struct Links {
 #[derive(Debug)]
 pub struct OwnList(SpinLock<*const Shell>);
 
-// SAFETY: the shells that it leads to are Sync but for their links, which its lock guards.
+// SAFETY: its shells are Sync except for their links, which the list's lock guards.
 unsafe impl Send for OwnList {}
 // SAFETY: as above.
 unsafe impl Sync for OwnList {}
 
 impl Shell {
-    /// Not in a list yet.
+    /// Starts outside of any list.
     #[allow(clippy::new_without_default)]
     pub fn new() -> Self {
         let links = Links { older: std::ptr::null(), younger: std::ptr::null() };
@@ -65,14 +64,14 @@ impl Shell {
     }
 
     fn moves(&self, from: u8, to: u8) -> bool {
-        // Ordering: AcqRel. Either side may free the shell after the other has left it, and has
-        // seen all that the other did with it.
+        // Ordering: AcqRel. Either side may free the shell after the other has left it, and must
+        // see all that the other did to it.
         self.state.compare_exchange(from, to, Ordering::AcqRel, Ordering::Acquire).is_ok()
     }
 
-    /// Claims the shell for the taker of its entry. If that succeeds the caller
-    /// [unlinks](OwnList::unlink) it, and has it alone. If not it may only free the shell, and only
-    /// if it is told to.
+    /// Claims the shell for the taker of its entry. On success the caller
+    /// [unlinks](OwnList::unlink) it and owns it alone. Otherwise the caller may only free it, and
+    /// only if the result says so.
     pub fn take(&self) -> Result<(), Left> {
         if self.moves(QUEUED, TAKEN) {
             return Ok(());
@@ -80,13 +79,13 @@ impl Shell {
         Err(if self.moves(OWNED, LEFT) { Left::Alone } else { Left::Free })
     }
 
-    /// The scope has taken out what was in the shell. Says whether the scope frees it.
+    /// Called when the scope has taken the closure out. Says whether the scope frees the shell.
     pub fn emptied(&self) -> Left {
         if self.moves(OWNED, EMPTY) { Left::Alone } else { Left::Free }
     }
 }
 
-/// What a thread does with a shell that it has finished with.
+/// What a thread must do with a shell that it has finished with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Left {
     /// The other side frees it.
@@ -96,13 +95,13 @@ pub enum Left {
 }
 
 impl OwnList {
-    /// Without shells.
+    /// Creates an empty list.
     #[allow(clippy::new_without_default)]
     pub fn new() -> Self {
         Self(SpinLock::from_raw(RawSpinLock::new(), std::ptr::null()))
     }
 
-    /// Whether it has no shells; recent.
+    /// Whether the list is empty, possibly stale.
     #[cfg(not(loom))]
     pub(crate) fn is_empty(&self) -> bool {
         self.0.lock().is_null()
@@ -111,10 +110,10 @@ impl OwnList {
     /// Adds `shell` as the youngest.
     ///
     /// # Safety
-    /// It is in no list, and stays until it has been taken or its scope has emptied it.
+    /// `shell` is in no list, and stays valid until it is taken or its scope has emptied it.
     pub unsafe fn link(&self, shell: *const Shell) {
         let mut youngest = self.0.lock();
-        // SAFETY: those in the list exist; the lock guards all links.
+        // SAFETY: linked shells are valid; the lock guards all links.
         unsafe {
             (*shell).links.with_mut(|links| (*links).older = *youngest);
             if let Some(older) = youngest.as_ref() {
@@ -127,7 +126,7 @@ impl OwnList {
     /// Removes `shell`, which the caller has [taken](Shell::take).
     ///
     /// # Safety
-    /// It is in this list.
+    /// `shell` is in this list.
     pub unsafe fn unlink(&self, shell: *const Shell) {
         let mut youngest = self.0.lock();
         // SAFETY: by contract.
@@ -137,7 +136,7 @@ impl OwnList {
     /// # Safety
     /// `shell` is in the list, whose lock the caller holds.
     unsafe fn remove(youngest: &mut *const Shell, shell: *const Shell) {
-        // SAFETY: those in the list exist; the lock guards all links.
+        // SAFETY: linked shells are valid; the lock guards all links.
         unsafe {
             let (older, younger) = (*shell).links.with(|links| ((*links).older, (*links).younger));
             match younger.as_ref() {
@@ -150,13 +149,13 @@ impl OwnList {
         }
     }
 
-    /// Claims the youngest that nobody has taken, for the scope, and removes it. The caller takes
-    /// out what is in it, and then calls [`Shell::emptied`].
+    /// Claims and removes the youngest shell that nobody has taken, for the scope. The caller takes
+    /// the closure out and then calls [`Shell::emptied`].
     pub fn take_youngest(&self) -> Option<*const Shell> {
         let mut youngest = self.0.lock();
         let mut shell = *youngest;
         while !shell.is_null() {
-            // SAFETY: those in the list exist while the lock is held; see `remove`.
+            // SAFETY: linked shells stay valid while the lock is held; see `remove`.
             unsafe {
                 if (*shell).moves(QUEUED, OWNED) {
                     Self::remove(&mut youngest, shell);

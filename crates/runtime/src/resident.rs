@@ -1,13 +1,12 @@
-//! A thread that becomes a worker and stays what it was.
+//! The resident worker: the thread that builds a runtime, used as its worker 0.
 //!
-//! The thread that builds a runtime may be its worker 0. It has no root and no scheduling loop. Its
-//! own frames are the worker's, on one *resident* fiber without a stack of its own: on them `join`,
-//! scopes and spawns are those of a task. It runs work only while it waits for that, or gives way.
-//! What it queues others take from it, as from any worker.
+//! The thread has no root and no scheduling loop. Its own frames run on one *resident* fiber, which
+//! has no stack of its own. On it `join`, scopes and spawns work as in a task. The thread runs
+//! other work only while it waits for such a call, or yields. Other workers steal what it queues.
 //!
-//! The thread never leaves the runtime, which therefore keeps all that the thread may look at: the
-//! workers, and all fibers. So this memory is never given back. For the end of the runtime the
-//! thread counts as idle: others neither wait for it nor for what it queues from then on.
+//! The thread never leaves the runtime. So everything that the thread may access, the workers and
+//! all fibers, is never freed. At shutdown the thread counts as idle: other workers wait neither
+//! for it nor for what it queues from then on.
 
 use crate::context;
 use crate::fiber::{Fiber, Suspend};
@@ -18,7 +17,7 @@ use sateen_base::prim::Arc;
 use std::io;
 use std::mem::ManuallyDrop;
 
-/// What the calling thread needs to become a worker: found before the runtime has any thread.
+/// What the calling thread needs to become a worker, prepared before the runtime starts any thread.
 pub(crate) struct Resident(OwnStack);
 
 impl Resident {
@@ -33,7 +32,7 @@ impl Resident {
         Ok(Self(own))
     }
 
-    /// The calling thread is worker 0 of `shared` from now on, for ever.
+    /// Makes the calling thread worker 0 of `shared`, for good.
     pub(crate) fn enter(self, shared: &Arc<Shared>) {
         shared.has_resident.raise();
         let own = ManuallyDrop::new(self.0);
@@ -41,15 +40,15 @@ impl Resident {
         let worker = unsafe { shared.workers[0].owner() };
         worker.set_shared(Some(Arc::clone(shared)));
         ThreadClock::current().map(|clock| worker.clock.set(clock));
-        // The fiber stays, too.
+        // The fiber is never freed either.
         let fiber = ManuallyDrop::new(Fiber::new(worker, Arc::clone(shared)));
-        // No other stack could go on for it.
+        // The fiber cannot suspend: no other stack could run this worker meanwhile.
         fiber.begin_no_suspend();
-        // SAFETY: the fiber is new. Neither ends.
+        // SAFETY: the fiber is new. Neither the fiber nor the stack is ever freed.
         unsafe { own.give_to(&fiber, 0) };
         context::with(|c| c.enter(Some(worker)));
         worker.set_current_fiber(&fiber);
-        // SAFETY: the thread waits for nothing. What it runs from now on, it runs on the fiber.
+        // SAFETY: the thread is in no wait. From now on it runs everything on the fiber.
         unsafe { sateen_sync::park::install(Some(&Suspend)) };
     }
 }

@@ -1,14 +1,15 @@
-//! Which workers can start nothing: how a runtime out of stacks learns that it stands still.
+//! Detects that no worker of a runtime out of stacks can start anything.
 //!
 //! | a worker | means | moves on to |
 //! |---|---|---|
 //! | works | anything else | tries, with no stack to start work on; sleeps, with nothing to do |
-//! | tries | it looks for a stack, and for fibers that can go on | works, or naps |
+//! | tries | it looks for a stack, and for fibers that can resume | works, or naps |
 //! | naps | it found neither | tries, after 2 ms at most |
 //! | sleeps | it has a stack, is announced in the event count, and takes nothing | works |
-//! | is away | it is a substitute without a thread, or one that sleeps | works |
+//! | is away | it is a substitute without a thread, or a dormant one | works |
 //!
-//! Each worker moves itself on; the worker that recalls a substitute does so for it.
+//! Each worker changes its own state, except that a recalled substitute is moved by the worker that
+//! recalls it.
 //!
 //! | word | counts |
 //! |---|---|
@@ -16,7 +17,7 @@
 //! | `counts`, high half | workers that sleep |
 //! | `changes` | how often `counts` has changed; counted after the change, by the same thread |
 //! | `starved` | workers that try or nap; a hint for reports |
-//! | `stuck` | starved workers that know nothing more to do; a hint for reports |
+//! | `stuck` | starved workers that have run out of options; a hint for reports |
 //!
 //! Proof: `README.md`, "Out of stacks"; model: `loom_stall.rs`.
 
@@ -33,17 +34,17 @@ const ASLEEP: u64 = 1 << 32;
 /// Whether a worker lacks a stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
-    /// It does not.
+    /// It has one.
     Working,
-    /// It does: it tries and naps.
+    /// It has none: it alternates between trying and napping.
     Starved,
-    /// It does, it has seen all others rest, and it could neither exceed the limit nor refuse
-    /// anything.
+    /// It has none and has run out of options. It saw all others rest, and could neither exceed the
+    /// limit nor refuse a task.
     Stuck,
 }
 
 impl State {
-    /// Whether it lacks a stack.
+    /// Whether the worker lacks a stack.
     pub fn is_starved(self) -> bool {
         self != Self::Working
     }
@@ -54,13 +55,13 @@ impl State {
 pub enum Rest {
     /// Without a stack.
     Nap,
-    /// With one, and announced. The worker rests after it was announced, and wakes before it is
-    /// announced again.
+    /// With a stack, and announced. The worker rests after its announcement and wakes before its
+    /// next one.
     Sleep,
 }
 
 impl Rest {
-    /// What `counts` changes by.
+    /// The change of `counts`.
     fn change(self) -> u64 {
         match self {
             Self::Nap => AWAKE.wrapping_neg(),
@@ -83,20 +84,20 @@ pub struct Stall {
 pub struct OwnState(Cell<State>);
 
 impl OwnState {
-    /// It works.
+    /// Starts as working.
     #[allow(clippy::new_without_default)]
     pub fn new() -> Self {
         Self(Cell::new(State::Working))
     }
 
-    /// The state.
+    /// The current state.
     pub fn get(&self) -> State {
         self.0.get()
     }
 }
 
 impl Stall {
-    /// `workers` work; all others are away.
+    /// Starts with `workers` that work; all others are away.
     pub fn new(workers: usize) -> Self {
         Self {
             counts: AtomicU64::new(workers as u64 * AWAKE),
@@ -109,12 +110,12 @@ impl Stall {
     // ---- exact ----
 
     fn change(&self, by: u64) {
-        // Ordering: Release: a thread that sees the caller rest sees what the caller left behind.
+        // Ordering: Release: a thread that sees the caller rest sees the caller's earlier writes.
         self.counts.fetch_add(by, Ordering::Release);
         // Ordering: Release: a thread that sees this change sees the one above.
         self.changes.fetch_add(1, Ordering::Release);
-        // Ordering: Release: a thread that sees what the caller does next, by whatever access,
-        // sees both changes. Pairs with the fence in `all_rest`.
+        // Ordering: Release: a thread that sees any later write of the caller sees both changes.
+        // Pairs with the fence in `all_rest`.
         fence(Ordering::Release);
     }
 
@@ -123,28 +124,27 @@ impl Stall {
         self.change(how.change());
     }
 
-    /// It rests no more. Before it takes anything.
+    /// Ends the rest. Called before the worker takes anything.
     pub fn wakes(&self, how: Rest) {
         self.change(how.change().wrapping_neg());
     }
 
-    /// A worker that was away is about to work. The caller is a worker that works.
+    /// A worker that was away is about to work. Called by a worker that works.
     pub fn comes(&self) {
         self.change(AWAKE);
     }
 
-    /// A worker that has nothing goes away.
+    /// The calling worker has no work and goes away.
     pub fn goes(&self) {
         self.change(AWAKE.wrapping_neg());
     }
 
-    /// Whether at some moment of the call all workers but the caller rest, none of them was
-    /// notified, and `look` holds. `announced` counts those that sleep and were not notified. (A
-    /// notified worker still rests for a while, and then looks.)
+    /// Whether at some moment of the call all other workers rest, none of them is notified, and
+    /// `look` holds. `announced` returns the number of sleepers that are not notified. (A notified
+    /// worker still counts as resting until it wakes and checks.)
     pub fn all_rest(&self, announced: impl FnOnce() -> usize, look: impl FnOnce() -> bool) -> bool {
-        // No full fence is needed: `Aside::put` has fenced before its caller looked for sleepers,
-        // and that was before this call, or before its caller rested. See `README.md`, "Out of
-        // stacks".
+        // No full fence is needed. `Aside::put` issued one before its caller looked for sleepers.
+        // That was before this call, or before its caller rested. See `README.md`, "Out of stacks".
         // Ordering: Acquire, as in `change`; so below.
         let before = self.changes.load(Ordering::Acquire);
         let counts = self.counts.load(Ordering::Acquire);
@@ -155,15 +155,15 @@ impl Stall {
         if !quiet || !look() {
             return false;
         }
-        // Ordering: Acquire: what `look` has seen of a worker that woke brings that worker's change
-        // along.
+        // Ordering: Acquire: if `look` saw a write of a worker that woke, that worker's change is
+        // visible here.
         fence(Ordering::Acquire);
         self.changes.load(Ordering::Relaxed) == before
     }
 
     // ---- hints ----
 
-    /// The calling worker's state is `state` from now on.
+    /// Sets the calling worker's state to `state`.
     pub fn set(&self, own: &OwnState, state: State) {
         let before = own.0.replace(state);
         for (count, counted) in

@@ -1,15 +1,15 @@
-//! Standoffs: workers wait for calls into each other's runtimes, and none that could run one is
-//! free.
+//! Standoffs: workers that wait in a cycle for calls into each other's runtimes.
 //!
-//! In a runtime that [keeps threads](crate::Builder::keep_threads), a worker that waits runs
-//! nothing but what is [under its wait](crate::help). So two runtimes of one worker each stand
-//! still if each of the two workers calls the other runtime. Neither call is under the other's
-//! wait, and nobody else can ever run one. Here such waits are found, so that one of the workers
-//! can run a call all the same. That may be wrong for a lock which a frame below holds. But then
-//! the program would stand still in any case.
+//! In a runtime that [keeps threads](crate::Builder::keep_threads), a worker that waits runs only
+//! work that is [under its wait](crate::help). Say two runtimes have one worker each, and each
+//! worker calls the other runtime. Neither call is under the other's wait, and no other worker can
+//! run it.
 //!
-//! Each worker that has waited for a while says so while it sleeps, and what it waits for. All
-//! lists change under one lock. Proof: `README.md`, "Standoffs".
+//! This module detects such cycles and lets one worker run a call anyway. The call may then hang on
+//! a lock that a frame below holds, but without it the program would hang in any case.
+//!
+//! A worker that has waited for a while registers its wait while it sleeps. One lock guards all
+//! lists. Proof: `README.md`, "Standoffs".
 
 use crate::entry::{Entry, Work};
 use crate::fiber::Fiber;
@@ -23,19 +23,19 @@ use sateen_base::os::PerProcess;
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
-/// What a fiber remembers of its present wait.
+/// A fiber's record of its current wait.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Patience {
-    /// The moment at which it first slept here; 0 for never. Since then it has run nothing.
+    /// When it first slept in this wait; 0 for never. It has run nothing since.
     since: u64,
-    /// When it last looked for work in vain, before it slept.
+    /// When it last looked for work in vain before sleeping.
     looked: u64,
     /// The addresses of what it waits for.
     pieces: (usize, usize),
 }
 
 impl Patience {
-    /// The wait is for `pieces`. If they are others than before, it is another wait.
+    /// Records that the wait is for `pieces`. Different pieces begin a new wait.
     pub(crate) fn waits_for(&mut self, pieces: &Range<usize>) {
         let pieces = (pieces.start, pieces.end);
         if self.pieces != pieces {
@@ -52,31 +52,31 @@ type Place = (usize, usize);
 struct Wait {
     place: Place,
     since: u64,
-    /// When it looked in vain the last time but one.
+    /// When it looked in vain before its last look.
     looked: u64,
-    /// It waits for the end of these, each of which has to be run.
+    /// The pieces that it waits for. Each has yet to run to its end.
     pieces: Range<usize>,
-    /// What runs here, down to the oldest.
+    /// The innermost activation that runs here, linked to the outer ones.
     running: *const Running,
-    /// The address of the runtime that runs the pieces, and how many workers that has. None: there
-    /// may be more, for substitutes come.
+    /// The address of the runtime that runs the pieces, and its number of workers. `None` if
+    /// substitutes may add more.
     target: (usize, Option<usize>),
-    /// The workers of that runtime to which a piece has been posted, and lies there.
+    /// Workers of that runtime with a piece in their pinned queue.
     posted: Vec<usize>,
 }
 
-// SAFETY: of what runs at a worker only what does not change is read, and while the worker is kept
-// from going on.
+// SAFETY: other threads read only fields of running activations that never change, and only while
+// the worker cannot proceed.
 unsafe impl Send for Wait {}
 
 #[derive(Debug, Default)]
 struct Waits {
     waits: Vec<Wait>,
-    /// The last moment that was given out.
+    /// The last logical time issued.
     now: u64,
 }
 
-/// Runs `f` with the waits of this process.
+/// Runs `f` with all waits of this process.
 fn with<R>(f: impl FnOnce(&mut Waits) -> R) -> R {
     static WAITS: PerProcess<Mutex<Waits>> = PerProcess::new();
     f(&mut WAITS.get(Mutex::default).lock().unwrap_or_else(PoisonError::into_inner))
@@ -86,9 +86,9 @@ fn place(worker: &Owner) -> Place {
     (std::ptr::from_ref(&**worker.shared()).addr(), worker.index())
 }
 
-/// The caller has found nothing to help with, and sleeps next, until it [leaves](leave). It waits
-/// for work that runs on `target`. If that is a standoff, the caller may `take` something to run.
-/// Then it does not count as waiting.
+/// Registers the caller, which found nothing to help with and sleeps next, until it
+/// [leaves](leave). It waits for work that runs on `target`. In a standoff the caller may `take`
+/// something to run; then it does not count as waiting.
 pub(crate) fn enter<T>(
     worker: &Owner,
     fiber: &Fiber,
@@ -126,23 +126,23 @@ pub(crate) fn enter<T>(
     })
 }
 
-/// The caller sleeps no longer.
+/// Unregisters the caller, which no longer sleeps.
 pub(crate) fn leave(worker: &Owner) {
     with(|waits| waits.leave(place(worker)));
 }
 
 impl Wait {
-    /// Whether a piece of it may lie where only workers that wait could start it.
+    /// Whether one of its pieces may be startable only by workers that wait.
     fn may_lack_a_worker(&self) -> bool {
         self.target.1.is_some() || !self.posted.is_empty()
     }
 
-    /// Whether something that runs at the worker is one of `pieces`, or under one.
+    /// Whether an activation that runs at the worker is one of `pieces`, or under one.
     fn runs_one_of(&self, pieces: &Range<usize>) -> bool {
         let mut running = self.running;
         while !running.is_null() {
-            // SAFETY: the worker sleeps below these frames until it has left, and each caller
-            // waits for what it has called.
+            // SAFETY: the worker sleeps below these frames until it has left. Each caller waits for
+            // what it has called.
             if unsafe { help::leads_to(running, pieces) } {
                 return true;
             }
@@ -169,13 +169,13 @@ impl Waits {
         self.waits.retain(|wait| wait.place != place);
     }
 
-    /// Whether the wait that came last cannot end. Nor can those for which that is so as long as
-    /// they all sleep. And each of them has looked twice since the last of them began: so none has
-    /// missed an end.
+    /// Whether the newest wait is part of a cycle of waits, none of which can end. Each wait of the
+    /// cycle must have looked for work twice since the newest of them began. So none has missed an
+    /// end.
     fn last_stands(&self) -> bool {
         let Some(last) = self.waits.len().checked_sub(1) else { return false };
-        // A piece that runs was called by what waits for it. So waits hold each other only over one
-        // that has not started. Where substitutes come, there are hundreds of waits, and none such.
+        // A running piece was called by its waiter, so a cycle needs a piece that has not started.
+        // With substitutes there may be hundreds of waits, but no such piece.
         if !self.waits.iter().any(Wait::may_lack_a_worker) {
             return false;
         }
@@ -197,15 +197,15 @@ impl Waits {
         waits().map(|wait| Some(wait.looked)).min() > Some(begun)
     }
 
-    /// Whether `wait` cannot end if none of the waits `stand` can.
+    /// Whether `wait` cannot end unless one of the waits in `stand` does.
     fn is_held(&self, wait: &Wait, stand: &[usize]) -> bool {
         let stands = |place: Place| stand.iter().any(|&wait| self.waits[wait].place == place);
         let (home, workers) = wait.target;
-        // All that could run a piece.
+        // All workers that could run a piece.
         workers.is_some_and(|workers| (0..workers).all(|index| stands((home, index))))
-            // The one that has to run a piece.
+            // The one worker that must run a piece.
             || wait.posted.iter().any(|&index| stands((home, index)))
-            // One that runs a piece.
+            // A worker that runs a piece.
             || stand.iter().any(|&other| self.waits[other].runs_one_of(&wait.pieces))
     }
 }

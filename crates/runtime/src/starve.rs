@@ -1,7 +1,7 @@
-//! What a worker's root does when there is no stack to start work on.
+//! What a worker's root does when it has no stack to start work on.
 //!
-//! The worker puts aside what lies in its queues, so that others find it, and naps until a fiber is
-//! ready or a stack is free. When all workers stand still like this, nested work gets a stack
+//! The worker moves its queued work aside, where other workers find it. It then naps until a fiber
+//! is ready or a stack is free. When all workers stand still like this, nested work gets a stack
 //! beyond the limit, and spawned tasks fail. Protocol and proof: `README.md`, "Out of stacks".
 
 use crate::aside::WorkKind;
@@ -18,22 +18,20 @@ use sateen_base::prim::thread;
 use sateen_base::prim::time::{Duration, Instant};
 use sateen_deque::Steal;
 
-/// How long a worker without a stack waits before it tries again, at first. The time doubles
-/// [`DOUBLINGS`] times.
+/// The first nap of a worker without a stack. It doubles [`DOUBLINGS`] times.
 const NAP: Duration = Duration::from_micros(50);
 const DOUBLINGS: u32 = 5;
-/// Naps after which the worker acts, if every worker is starved and no timer is pending: about 40
-/// ms.
+/// Naps after which a worker acts if all workers are starved and no timer is pending: about 40 ms.
 const NAPS: u32 = 30;
-/// Naps after which the root of a runtime that is a thread goes back to its caller.
+/// Naps after which the root of a `CurrentThread` returns to its caller.
 pub(crate) const STUCK_NAPS: u32 = 2 * NAPS;
-/// Nested work without a stack gets one after so long, whatever other workers do meanwhile.
+/// Nested work gets a stack after this time, whatever other workers do.
 const LONG: Duration = Duration::from_secs(1);
-/// Entries taken from others' queues, or from outside, in one nap.
+/// Most entries taken from other queues in one nap.
 const BATCH: usize = 1000;
 
-/// There is no stack to start work on: waits for a fiber to become ready or a stack to become free.
-/// Returns how many naps in a row brought nothing, this one included.
+/// Waits for a fiber to become ready or a stack to become free. Returns the number of fruitless
+/// naps in a row, including this one.
 #[cold]
 pub(crate) fn starve(worker: &Owner, naps: u32) -> u32 {
     worker.while_doing(Doing::Search, || look_and_nap(worker, naps))
@@ -42,15 +40,15 @@ pub(crate) fn starve(worker: &Owner, naps: u32) -> u32 {
 fn look_and_nap(worker: &Owner, naps: u32) -> u32 {
     let shared = worker.shared();
     worker.look_through_pinned();
-    // A task that sleeps until a timer holds a stack, and no other worker may be there to wake it.
+    // A task that sleeps on a timer holds a stack, and perhaps no other worker can wake it.
     let fired = worker.fire_timers();
     shared.foreign.send_away(shared);
     let put = worker.put_all_aside(naps >= NAPS);
     if worker.stall_state() == State::Working {
         worker.set_stall(State::Starved);
         // Sleepers may hold spare stacks. A sleeper that woke before the state was set would not
-        // know that it has to give one back. Setting the state fences, for workers that fall
-        // asleep.
+        // know that it has to give its stack back. Setting the state issues a full fence, for
+        // workers that are falling asleep.
         shared.wake_all();
     } else if put {
         // Any worker may take what is aside. `Aside::put` has fenced. Partner: the fence in
@@ -62,7 +60,7 @@ fn look_and_nap(worker: &Owner, naps: u32) -> u32 {
     }
     let due = shared.workers.iter().filter_map(|worker| worker.timers.earliest()).min();
     if due.is_none() && naps >= NAPS && shared.is_orphan() {
-        // The other workers do not exist in this process, so none gives a stack back.
+        // After a fork the other workers are gone, so none returns a stack.
         forked::end_process();
     }
     worker.count_stranded();
@@ -76,8 +74,7 @@ fn look_and_nap(worker: &Owner, naps: u32) -> u32 {
         return 0;
     }
     let stuck = stalled && refuse_spawns(worker) == 0;
-    // It stays stuck until it goes on. Another worker that is awake for a moment, and finds no
-    // stack either, changes nothing.
+    // Only real progress clears `Stuck`, not a worker that wakes briefly and finds no stack either.
     let still = !stalled && worker.stall_state() == State::Stuck;
     worker.set_stall(if stuck || still { State::Stuck } else { State::Starved });
     if let Some(watch) = shared.watch.as_ref().filter(|_| stuck) {
@@ -88,13 +85,12 @@ fn look_and_nap(worker: &Owner, naps: u32) -> u32 {
     if drains {
         shared.drain();
     }
-    // Not in the event count: others take a worker that is announced there for one that can start
-    // work.
+    // Not in the event count: an announced worker is assumed to be able to start work.
     let nap = NAP * 2u32.pow(naps.min(DOUBLINGS));
     shared.stall.rests(Rest::Nap);
     let nap = match due {
         Some(due) => due.saturating_duration_since(Instant::now()).min(NAP * 32),
-        // Not in step with others: a worker sees a standstill only while it alone is awake.
+        // Naps vary in length: a worker detects a standstill only while it alone is awake.
         None => nap + nap * worker.random(8) as u32 / 32,
     };
     worker.while_doing(Doing::Sleep, || thread::sleep(nap));
@@ -102,12 +98,12 @@ fn look_and_nap(worker: &Owner, naps: u32) -> u32 {
     if drains {
         shared.undrain();
     }
-    // A pending timer means that some task will go on.
+    // A pending timer means that some task will resume.
     if due.is_some() { 1 } else { naps.saturating_add(1) }
 }
 
-/// Whether at some moment of the call no worker could go on with anything, and there was no stack.
-/// If there is a stack, the worker keeps it, at the base of an idle fiber.
+/// Whether at some moment of the call no worker could make progress and no stack was free. If there
+/// is a stack, the worker keeps it, at the base of an idle fiber.
 fn stands_still(worker: &Owner) -> bool {
     let shared = worker.shared();
     let workers = || shared.workers.iter();
@@ -128,7 +124,7 @@ fn stands_still(worker: &Owner) -> bool {
 
 /// Gives one piece of nested work a stack beyond the limit. Returns whether that was possible.
 fn start_beyond(worker: &Owner) -> bool {
-    // Look first, take last: an entry that was taken would have to be put back, and that wakes its
+    // Check before taking: an entry that was taken would have to be put back, which wakes its
     // scope.
     if !worker.has_nested_aside() {
         return false;
@@ -141,8 +137,7 @@ fn start_beyond(worker: &Owner) -> bool {
     true
 }
 
-/// The spawned tasks in reach fail, so that their joiners can go on. All of them are aside.
-/// Returns how many.
+/// Fails all spawned tasks that are aside, so that their joiners can continue. Returns how many.
 fn refuse_spawns(worker: &Owner) -> usize {
     let mut refused = 0;
     while let Some(entry) = worker.take_task_aside() {
@@ -159,27 +154,27 @@ fn refuse_spawns(worker: &Owner) -> usize {
     refused
 }
 
-/// Whether `entry` is work to start that cannot fail. A fiber, which a policy may have dropped,
-/// needs no stack.
+/// Whether `entry` is work that needs a stack and cannot fail. A fiber, which a policy may have
+/// dropped, has a stack.
 fn is_nested(entry: Entry) -> bool {
     !matches!(entry.decode(), Work::Task(_) | Work::Fiber(_))
 }
 
 impl Owner {
-    /// Puts aside an entry that this worker cannot start, where workers with a stack find it.
+    /// Puts an entry that this worker cannot start aside, where workers with a stack find it.
     pub(crate) fn put_aside(&self, entry: Entry) {
         self.put_aside_for(entry, self.is_alone().then_some(self.index()));
     }
 
-    /// [`Owner::put_aside`] for worker `home` alone, if that is some.
+    /// [`Owner::put_aside`], for worker `home` alone if one is given.
     fn put_aside_for(&self, entry: Entry, home: Option<usize>) {
         let shared = self.shared();
         // SAFETY: the entry keeps the task or the future, which its header starts.
         let is_pinned = |header: *const Header| unsafe { &*header }.worker().is_some();
         let kind = match entry.decode() {
             Work::Scoped(job) => {
-                // SAFETY: the scope waits for the job, which no worker can take before this has
-                // looked.
+                // SAFETY: the scope waits for the job. No worker can take the job before `look`
+                // returns.
                 let look = || unsafe { crate::scope::waiter(job) };
                 let waiter = shared.aside.put(entry, WorkKind::Scoped, home, look);
                 waiter.inspect(|waiter| crate::latch::Waiter::unpark(*waiter));
@@ -193,8 +188,8 @@ impl Owner {
         shared.aside.put(entry, kind, home, || ());
     }
 
-    /// Puts aside the contents of this worker's queues, of the runtime's and, if the worker
-    /// `steals`, some of other workers'. Returns whether there was anything.
+    /// Puts aside the contents of this worker's queues and of the injector. If it `steals`, also
+    /// some of other workers' entries. Returns whether it found any.
     fn put_all_aside(&self, steals: bool) -> bool {
         let shared = self.shared();
         let mut put = self.put_policy_aside();
@@ -229,16 +224,16 @@ impl Owner {
         put
     }
 
-    /// Looks through the pinned queue for what needs no stack, or may start elsewhere.
+    /// Handles pinned entries that need no stack or may start elsewhere.
     fn look_through_pinned(&self) {
         call_off_fiber(|| self.answer_surveys());
-        // A scope's share for this worker: the scope may take it, if it waits here.
+        // A scope's share for this worker; the scope may take it if it waits here.
         for entry in self.take_pinned_if(|entry| matches!(entry.decode(), Work::Scoped(_))) {
             self.put_aside_for(entry, Some(self.index()));
         }
     }
 
-    /// Answers what was asked about this worker's fibers.
+    /// Answers requests to survey this worker's fibers.
     pub(crate) fn answer_surveys(&self) {
         for entry in self.take_pinned_if(|entry| matches!(entry.decode(), Work::Survey(_))) {
             if let Work::Survey(job) = entry.decode() {
@@ -248,7 +243,7 @@ impl Owner {
         }
     }
 
-    /// Whether `entry` may be started by this worker only.
+    /// Whether only this worker may start `entry`.
     fn is_own(&self, entry: Entry) -> bool {
         // SAFETY: as in `put_aside`.
         let is_pinned = |header: *const Header| unsafe { &*header }.worker().is_some();
@@ -281,7 +276,7 @@ impl Owner {
 }
 
 impl Shared {
-    /// Entries that some worker could not start, and that wait still, about.
+    /// Approximate number of entries that wait because a worker could not start them.
     pub(crate) fn waiting_for_stacks(&self) -> usize {
         if !self.stall.any_starved() {
             return 0;

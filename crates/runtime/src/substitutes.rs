@@ -1,11 +1,10 @@
-//! Substitutes: workers that take over while others are blocked in `no_suspend`, and in runtimes
-//! that keep threads.
+//! Substitute workers, which take over while other workers are blocked.
 //!
-//! They follow the regular workers in the runtime's list. They are made, with their threads, when
-//! first needed.
-//! The state of one changes under the lock:
+//! A worker blocks in `no_suspend`, or in any wait of a runtime that keeps threads. Substitutes
+//! follow the regular workers in the runtime's list. Each substitute and its thread are created on
+//! first use. Its state changes under the lock:
 //!
-//! | state | meaning | moved on by |
+//! | state | meaning | changed by |
 //! |---|---|---|
 //! | `UNBORN` | no thread; counts as drained and as exited | a worker that blocks: to `ACTIVE` |
 //! | `ACTIVE` | works like any worker | itself, with more active than blocked: to `RETIRING` |
@@ -13,8 +12,9 @@
 //! | | | a worker that blocks: to `ACTIVE` |
 //! | `DORMANT` | sleeps on its parker; counts as drained | a worker that blocks: to `ACTIVE` |
 //!
-//! The worker that moves a substitute on from `UNBORN` or `DORMANT` first takes back its report of
-//! being drained. That worker is not drained itself, so the count never completes in between.
+//! A worker that activates an `UNBORN` or `DORMANT` substitute first withdraws the substitute's
+//! drained report. The activating worker is not drained itself, so the count cannot complete in
+//! between.
 
 use crate::root;
 use crate::shared::Shared;
@@ -36,20 +36,20 @@ struct Slot {
     parker: ThreadParker,
 }
 
-/// What changes under the lock, besides the states.
+/// State under the lock, besides the slots' states.
 #[derive(Default)]
 struct Counts {
-    /// How many workers are blocked.
+    /// Workers that are blocked.
     blocked: usize,
-    /// How many slots have been in use: the first ones.
+    /// The first `used` slots have been in use.
     used: usize,
 }
 
-/// What a worker that gives way has made room with.
+/// The substitute that runs while a worker yields.
 pub(crate) struct Room {
-    /// The substitute that works.
+    /// The active substitute.
     pub(crate) slot: usize,
-    /// As many workers count as blocked for it.
+    /// How many workers count as blocked on its behalf.
     workers: usize,
 }
 
@@ -62,16 +62,16 @@ pub(crate) enum Names {
 /// See the [module's documentation](self).
 pub(crate) struct Substitutes {
     counts: SpinLock<Counts>,
-    /// How many substitutes are `ACTIVE`. Changes under the lock.
+    /// Number of `ACTIVE` substitutes. Changes under the lock.
     active: AtomicUsize,
-    /// The first ones, up to the limit, then a reserve: see [`Substitutes::start_beyond`].
+    /// The first `limit` slots, then the reserve: see [`Substitutes::start_beyond`].
     slots: Box<[Slot]>,
     limit: usize,
     names: Names,
 }
 
 impl Substitutes {
-    /// As many as `limit`, and a `reserve`. [`Names::Given`] has a name for each.
+    /// Creates `limit` substitutes and a `reserve`. [`Names::Given`] holds a name for each.
     pub(crate) fn new(limit: usize, reserve: usize, names: Names) -> Self {
         Self {
             counts: SpinLock::new(Counts::default()),
@@ -86,13 +86,13 @@ impl Substitutes {
         self.slots.len()
     }
 
-    /// How many work like any worker. Recent.
+    /// Number of active substitutes, possibly stale.
     pub(crate) fn active(&self) -> usize {
-        // Ordering: Relaxed, a figure.
+        // Ordering: Relaxed, a statistic.
         self.active.load(Ordering::Relaxed)
     }
 
-    /// The calling worker is about to block: a substitute takes over, if one is left.
+    /// Called by a worker that is about to block. Activates a substitute if one is left.
     pub(crate) fn block(&self, shared: &Arc<Shared>) {
         if self.slots.is_empty() {
             return;
@@ -108,13 +108,15 @@ impl Substitutes {
         begins.inspect(|&slot| self.begin(shared, slot));
     }
 
-    /// The calling worker gives way: a substitute works for as long as that takes. Unless `forced`,
-    /// that is so only if no other substitute has more to do than those who are blocked have left.
-    /// Returns what [`Substitutes::leave_room`] takes. None: no substitute begins.
+    /// Called by a worker that yields. Activates a substitute that runs until
+    /// [`Substitutes::leave_room`] is called with the result.
+    ///
+    /// Unless `forced`, returns `None` while a surplus substitute is active. Also returns `None` if
+    /// no substitute can start.
     pub(crate) fn make_room(&self, shared: &Arc<Shared>, forced: bool) -> Option<Room> {
         let (workers, chosen) = {
             let mut counts = self.counts.lock();
-            // So that the substitute is not one too many.
+            // Counts enough workers as blocked that the new substitute is not surplus.
             let workers = (self.active() + 1).saturating_sub(counts.blocked).max(1);
             if workers > 1 && !forced {
                 return None;
@@ -127,12 +129,12 @@ impl Substitutes {
         Some(Room { slot: chosen.0, workers })
     }
 
-    /// The calling worker has given way.
+    /// Called by the worker once its yield is over.
     pub(crate) fn leave_room(&self, shared: &Shared, room: Room) {
         self.unblock_all(shared, room.workers);
     }
 
-    /// Makes a substitute active, which [begins](Self::begin) then. Under the lock.
+    /// Marks a substitute active; the caller then [begins](Self::begin) it. Under the lock.
     fn activate(&self, shared: &Shared, counts: &mut Counts) -> Option<(usize, u8)> {
         if self.has_reserve() {
             let used = &self.slots[..counts.used];
@@ -156,13 +158,13 @@ impl Substitutes {
         Some((slot, before))
     }
 
-    /// Whether some substitutes work only when all stands still.
+    /// Whether there are substitutes that start only in a standstill.
     pub(crate) fn has_reserve(&self) -> bool {
         self.slots.len() > self.limit
     }
 
-    /// Work waits and nothing starts, because as many workers are blocked as the limit allows. It
-    /// may be work that they wait for, so one more substitute begins.
+    /// Called when work waits and nothing starts, because the limit of blocked workers is reached.
+    /// The blocked workers may wait for that very work, so one more substitute starts.
     #[cold]
     pub(crate) fn start_beyond(&self, shared: &Arc<Shared>) {
         let begins = {
@@ -175,7 +177,7 @@ impl Substitutes {
         begins.inspect(|&chosen| self.begin(shared, chosen));
     }
 
-    /// Wakes a substitute, or makes its thread.
+    /// Wakes a substitute, or starts its thread.
     fn begin(&self, shared: &Arc<Shared>, (slot, before): (usize, u8)) {
         match before {
             UNBORN => self.start(shared, slot),
@@ -186,9 +188,9 @@ impl Substitutes {
         }
     }
 
-    /// A substitute that is not active, with its state. One that retires has a thread that is
-    /// awake, but may be busy with what it has queued. In a strict runtime that may want a lock
-    /// that the caller holds, so there it comes last.
+    /// Finds an inactive substitute and its state. A retiring one is preferred, because its thread
+    /// is awake. In a strict runtime its queued work may need a lock that the caller holds, so
+    /// there it comes last.
     fn find_free(&self, shared: &Shared, used: usize) -> Option<(usize, u8)> {
         let find =
             |state| Some((self.slots[..used].iter().position(|slot| slot.is(state))?, state));
@@ -204,7 +206,7 @@ impl Substitutes {
     fn start(&self, shared: &Arc<Shared>, slot: usize) {
         shared.workers.make(slot);
         let (index, body) = (shared.regular + slot, Arc::clone(shared));
-        // Before its thread may end.
+        // Count the thread before it can exit.
         shared.thread_starts();
         let name = match &self.names {
             Names::Default => default_name(index),
@@ -224,14 +226,14 @@ impl Substitutes {
         }
     }
 
-    /// There is no thread, or no memory, for substitute `slot`. The others go on alone.
+    /// Substitute `slot` got no thread or no memory. The others continue without it.
     fn give_up(&self, shared: &Shared, slot: usize) {
         shared.leave_out(shared.regular + slot);
         let _counts = self.counts.lock();
         self.set(slot, UNBORN);
     }
 
-    /// The calling worker is blocked no more.
+    /// Called by a worker that is no longer blocked.
     pub(crate) fn unblock(&self, shared: &Shared) {
         if !self.slots.is_empty() {
             self.unblock_all(shared, 1);
@@ -247,13 +249,14 @@ impl Substitutes {
             }
             counts.used
         };
-        // One that sleeps should not be among those that are woken for work. A worker announces its
-        // sleep and looks then; the lock orders the looks, so one of the two sees the other.
+        // A sleeping surplus substitute must not be chosen when work arrives, so wake it to retire.
+        // A worker announces its sleep and then checks. The lock orders both checks, so one side
+        // sees the other.
         let active = self.slots[..used].iter().enumerate().filter(|(_, slot)| slot.is(ACTIVE));
         active.map(|(slot, _)| shared.regular + slot).any(|index| shared.sleep.notify(index));
     }
 
-    /// Whether substitute `slot`, the caller, is to take nothing new.
+    /// Whether the calling substitute, `slot`, must take no new work.
     pub(crate) fn is_surplus(&self, slot: usize) -> bool {
         if !self.slots[slot].is(ACTIVE) {
             return true;
@@ -271,8 +274,8 @@ impl Substitutes {
         self.slots[slot].is(ACTIVE)
     }
 
-    /// Substitute `slot`, the caller, has nothing left. Sleeps until it is needed or the runtime is
-    /// stopped.
+    /// Called by substitute `slot` when it has no work left. Sleeps until it is activated or the
+    /// runtime stops.
     pub(crate) fn lie_down(&self, slot: usize, shared: &Shared) {
         {
             let _counts = self.counts.lock();
@@ -281,29 +284,29 @@ impl Substitutes {
             }
             self.set(slot, DORMANT);
         }
-        // It may have been the last worker that the report waited for.
+        // The report may have waited for this worker alone.
         shared.rest_dismissed();
         while self.slots[slot].is(DORMANT) && !shared.is_stopped() {
             self.slots[slot].parker.park();
         }
     }
 
-    /// The runtime is stopped, or all workers are to count themselves once more.
+    /// Called when the runtime stops, or when all workers must count themselves again.
     pub(crate) fn wake_all(&self) {
         self.slots.iter().for_each(|slot| slot.parker.unpark());
     }
 
     /// Under the lock.
     fn set(&self, slot: usize, state: u8) {
-        // Ordering: Relaxed, under the lock. Only the slot's own thread looks without the lock, and
-        // it acts on what it sees under it.
+        // Ordering: Relaxed, under the lock. Only the slot's own thread reads without the lock, and
+        // it checks again under the lock before it acts.
         let before = self.slots[slot].state.swap(state, Ordering::Relaxed);
         let active = self.active() + usize::from(state == ACTIVE) - usize::from(before == ACTIVE);
         self.active.store(active, Ordering::Relaxed);
     }
 }
 
-/// The name of worker `index`'s thread where the builder was given none.
+/// The default name of worker `index`'s thread.
 pub(crate) fn default_name(index: usize) -> String {
     format!("sateen-{index}")
 }

@@ -1,12 +1,13 @@
-//! A scope that no worker of its pool has opened: the jobs go to the pool, the body stays outside.
+//! A scope opened outside of its pool: its jobs run on the pool, its body stays on the opener's
+//! thread.
 //!
 //! An [`OutsideLatch`] has a count for the body and for each job.
 //!
-//! The opener may be a task of another runtime that [helps](crate::help) while it waits. Then the
-//! jobs say so, as calls do: what runs for a job names the scope as its piece and the opener's
-//! activation as its caller. And workers of the pool that wait themselves must find the jobs that
-//! are under their waits, in whatever queues these lie. So such a scope has a list of its jobs that
-//! have not started ([`OwnList`]), and the pool a list of such scopes ([`OutsideScopes`]).
+//! The opener may be a task of another runtime that [helps](crate::help) while it waits. Its jobs
+//! then record that, as calls do: what runs for a job names the scope as its piece and the opener's
+//! activation as its caller. Workers of the pool that wait themselves must find jobs under their
+//! waits, whatever queue holds the jobs. So such a scope has a list of its jobs that have not
+//! started ([`OwnList`]), and the pool has a list of such scopes ([`OutsideScopes`]).
 //!
 //! Proof: `README.md`, "Helping".
 
@@ -36,7 +37,7 @@ use std::task::Waker;
 
 type Panic = Box<dyn Any + Send>;
 
-/// How long a wait sleeps after a blocker of the user's has unwound out of it.
+/// How long a wait sleeps after a user's blocker has unwound out of it.
 const UNWOUND_NAP: Duration = Duration::from_micros(100);
 
 /// See the [module's documentation](self).
@@ -46,15 +47,15 @@ pub(super) struct Outside {
     latch: OutsideLatch<Waker>,
     /// The first panic of a job.
     panic: Mutex<Option<Panic>>,
-    /// The activation that opened it, if its task helps; or else null.
+    /// The activation that opened the scope if its task helps, or null.
     opener: *const Running,
-    /// The jobs that have not started, if there is an opener.
+    /// Jobs that have not started, recorded if there is an opener.
     unstarted: OwnList,
-    /// Each worker has got a share.
+    /// Whether each worker has got a share.
     posted: AtomicBool,
 }
 
-// SAFETY: of the opener only what does not change is read.
+// SAFETY: other threads read only fields of the opener that never change.
 unsafe impl Sync for Outside {}
 // SAFETY: as above.
 unsafe impl Send for Outside {}
@@ -72,7 +73,7 @@ impl OutsidePtr {
 }
 
 impl Outside {
-    /// A scope of the calling thread or task.
+    /// Creates a scope of the calling thread or task.
     pub(super) fn new(shared: &Arc<Shared>) -> Self {
         Self {
             shared: Arc::clone(shared),
@@ -108,8 +109,8 @@ impl Outside {
         }
     }
 
-    /// Gives back the body's count and waits for all others. Returns the panic of a blocker of the
-    /// user's, if there was one: the wait goes on all the same.
+    /// Drops the body's count and waits for all others. If a user's blocker panicked, still waits,
+    /// and then returns the panic.
     fn wait(&self) -> Option<Panic> {
         if self.latch.drop_own() {
             return None;
@@ -123,7 +124,7 @@ impl Outside {
                 }
             }
         };
-        // Masked, because the jobs may use what the caller's frames hold.
+        // Masked, because the jobs may use the caller's frames.
         let what = Awaited::new("scope", std::ptr::null());
         let wait = || park::waiting_for(what, || park::uninterrupted(until_done));
         while let Err(panic) = catch_unwind(AssertUnwindSafe(wait)) {
@@ -131,7 +132,7 @@ impl Outside {
                 None => unwound = Some(panic),
                 Some(_) => discard(panic),
             }
-            // The blocker may unwind before it waits.
+            // The blocker may unwind before it has waited.
             if self.latch.is_done() {
                 break;
             }
@@ -143,11 +144,11 @@ impl Outside {
     }
 
     fn under(&self) -> Under {
-        // Ordering: Relaxed, a hint: the waiter looks again.
+        // Ordering: Relaxed, a hint: the waiter checks again.
         Under::piece(self).with_shares(self.posted.load(Ordering::Relaxed))
     }
 
-    /// What runs as a job: `f` with a count of the scope.
+    /// Wraps `f` as a job with a count of the scope.
     ///
     /// # Safety
     /// See [`RawScope::spawn`](super::RawScope::spawn).
@@ -195,7 +196,7 @@ impl Outside {
         }
     }
 
-    /// Runs what `share` makes for each worker's index on that worker.
+    /// Calls `share` with each worker's index and runs the result on that worker.
     ///
     /// # Safety
     /// See [`RawScope::spawn`](super::RawScope::spawn).
@@ -224,15 +225,15 @@ impl Outside {
     }
 }
 
-/// The scopes of a runtime that tasks of others have opened, and in which they help.
+/// The open scopes of a runtime whose openers are tasks of other runtimes and help.
 #[derive(Debug)]
 pub(crate) struct OutsideScopes {
     open: SpinLock<Vec<*const Outside>>,
-    /// How many there are: exact under the lock, and a hint without it.
+    /// The number of scopes: exact under the lock, a hint without it.
     count: AtomicUsize,
 }
 
-// SAFETY: the scopes that it leads to are Sync, and there while they are in the list.
+// SAFETY: its scopes are Sync, and valid while they are in the list.
 unsafe impl Send for OutsideScopes {}
 // SAFETY: as above.
 unsafe impl Sync for OutsideScopes {}
@@ -246,7 +247,7 @@ impl OutsideScopes {
     fn change(&self, change: impl FnOnce(&mut Vec<*const Outside>)) {
         let mut open = self.open.lock();
         change(&mut open);
-        // Ordering: Relaxed, a hint: who misses it looks again.
+        // Ordering: Relaxed, a hint: a thread that misses it checks again.
         self.count.store(open.len(), Ordering::Relaxed);
     }
 
@@ -260,7 +261,7 @@ impl OutsideScopes {
     }
 
     /// Takes a job that has not started, of a scope whose opener is `wanted`. While `wanted` runs,
-    /// the opener is in the scope.
+    /// the opener stays in its scope.
     pub(crate) fn take(&self, wanted: impl Fn(*const Running) -> bool) -> Option<Unstarted> {
         // Ordering: Relaxed, see `change`.
         if self.count.load(Ordering::Relaxed) == 0 {
@@ -268,14 +269,15 @@ impl OutsideScopes {
         }
         let open = self.open.lock();
         open.iter().find_map(|&scope| {
-            // SAFETY: it stays while it is in the list, and the list while the lock is held.
+            // SAFETY: a scope is valid while it is in the list, and the list does not change under
+            // the lock.
             let scope = unsafe { &*scope };
             wanted(scope.opener).then(|| scope.unstarted.take_youngest())?.map(Unstarted)
         })
     }
 }
 
-/// A job that its scope has given to the caller. It keeps the scope.
+/// A job taken out of its scope's list. It keeps the scope open.
 pub(crate) struct Unstarted(*const Shell);
 
 impl Unstarted {
@@ -292,7 +294,7 @@ impl Unstarted {
 struct ListedHead {
     called: CalledJob,
     shell: Shell,
-    /// For the taker of the shell, who has the closure.
+    /// For the taker of the shell, which has the closure.
     run_emptied: unsafe fn(*const Self),
     scope: *const Outside,
 }
@@ -306,8 +308,8 @@ struct ListedJob<F> {
 }
 
 impl<F: FnOnce() + Send> ListedJob<F> {
-    /// The job is taken once from a queue, and freed by then or before. Until `f` has run, the
-    /// scope stays, and what `f` borrows: the caller sees to that.
+    /// A taker gets the job from a queue once, and frees it then or finds it freed. The caller
+    /// keeps the scope, and what `f` borrows, until `f` has run.
     fn alloc(scope: &Outside, f: F) -> NonNull<CalledJob> {
         const { assert!(offset_of!(Self, head) == 0 && offset_of!(ListedHead, called) == 0) };
         let called = CalledJob::of(Self::run, scope.opener, std::ptr::from_ref(scope).cast());
@@ -327,7 +329,7 @@ impl<F: FnOnce() + Send> ListedJob<F> {
     }
 
     /// # Safety
-    /// The closure is gone, and nobody else touches the job any more.
+    /// The closure is gone, and no other thread touches the job again.
     unsafe fn free(this: *const Self) {
         // SAFETY: by contract; `alloc` placed it, and what is left in it needs no drop.
         unsafe { frames::give(NonNull::new_unchecked(this.cast_mut())) };
@@ -337,7 +339,7 @@ impl<F: FnOnce() + Send> ListedJob<F> {
     /// `job` starts a `ListedJob<F>` whose entry the caller has taken.
     unsafe fn run(job: *const Job) {
         let this = job.cast::<Self>();
-        // SAFETY: by contract. The scope waits for a job that the caller gets.
+        // SAFETY: by contract. The scope waits for the job if the caller gets it.
         let f = unsafe {
             let shell = &raw const (*this).head.shell;
             match (*shell).take() {

@@ -1,4 +1,4 @@
-//! A runtime that ends by itself once it is closed.
+//! A runtime that ends by itself after it has been closed.
 
 use super::HeapJob;
 use crate::build_error::BuildError;
@@ -29,34 +29,34 @@ fn detached(f: impl FnOnce() + Send) -> Entry {
     Entry::job(HeapJob::alloc(std::ptr::null(), std::ptr::null(), f).cast())
 }
 
-/// What a worker runs first of all, on a fiber like any other work.
+/// Work that each worker runs first, on a fiber like all other work.
 pub trait FirstJob {
     /// Called once on each worker that starts. It does not unwind.
     fn run();
 }
 
-/// The job that stands for `J`.
+/// The job that runs `J`.
 struct First<J>(std::marker::PhantomData<J>);
 
 impl<J: FirstJob> First<J> {
     const JOB: &'static Job = &Job { run: Self::run };
 
     /// # Safety
-    /// None. (The type is that of all jobs.)
+    /// None. (All jobs have this type.)
     unsafe fn run(_: *const Job) {
         J::run();
     }
 }
 
-/// A runtime. Its drop does not end it: [`Pool::close`] begins the end, which the workers bring
-/// about.
+/// A runtime that dropping does not end. [`Pool::close`] begins the end, and the workers complete
+/// it.
 #[derive(Debug)]
 pub struct Pool {
-    /// Not dropped as a whole, because the drop of a runtime waits for its end.
+    /// Not dropped as a whole, because dropping a runtime waits for its end.
     runtime: ManuallyDrop<Runtime>,
 }
 
-/// While it lives, `sateen-top` sees a pool, if this is a build with the feature `inspect`.
+/// While it lives, `sateen-top` sees the pool, in builds with the feature `inspect`.
 #[derive(Debug)]
 pub struct Listing {
     _listed: Listed,
@@ -64,22 +64,21 @@ pub struct Listing {
 
 impl Drop for Pool {
     fn drop(&mut self) {
-        // SAFETY: the runtime is neither used nor dropped any more, so its count of the shared part
-        // is given back once, here.
+        // SAFETY: the runtime is neither used nor dropped again, so its count of the shared part is
+        // dropped once, here.
         drop(unsafe { std::ptr::read(&raw const self.runtime.shared) });
     }
 }
 
 impl Pool {
-    /// Builds a runtime with `builder`, which [`builder`](super::builder) has made. `spawn` makes
-    /// the threads, as the one of [`Builder::spawn_handler`] does, and may borrow. With `resident`
-    /// the calling thread is worker 0 from then on, for ever, and `spawn` makes one thread less.
-    ///
+    /// Builds a runtime with `builder`, which comes from [`builder`](super::builder). `spawn`
+    /// starts the threads like the handler of [`Builder::spawn_handler`], and may borrow. With
+    /// `resident` the calling thread becomes worker 0 for good, and `spawn` starts one thread less.
     /// # Errors
     /// As [`Builder::build`].
     ///
     /// # Panics
-    /// If the calling thread [is to become a worker, and is one](is_worker_thread).
+    /// If the calling thread [is to become a worker, and already is one](is_worker_thread).
     pub fn build(
         builder: Builder,
         resident: bool,
@@ -90,24 +89,24 @@ impl Pool {
         Ok(Self { runtime })
     }
 
-    /// The runtime that `worker` belongs to. It may not be built yet.
+    /// The runtime of `worker`, which may not be fully built yet.
     pub fn of(worker: &WorkerThread) -> Self {
         let shared = Arc::clone(worker.shared());
         Self { runtime: ManuallyDrop::new(Runtime::new(shared, Listed::NOT)) }
     }
 
-    /// The worker runs `J` before anything else. If the runtime is not built after all, or the
-    /// worker never runs, neither does `J`.
+    /// Makes the worker run `J` before anything else. `J` does not run if the build fails or the
+    /// worker never runs.
     pub fn run_first<J: FirstJob>(worker: &mut WorkerThread) {
         let shared = worker.shared();
         let cell = &shared.workers[worker.index()];
-        // SAFETY: a `WorkerThread` that has not been run is the caller's alone here, so no thread
-        // runs the worker yet, and no other one is here.
+        // SAFETY: the caller owns a `WorkerThread` that has not been run, so no thread runs the
+        // worker yet, and no other thread is here.
         unsafe { cell.owner() }.set_next(Entry::job(NonNull::from(First::<J>::JOB)));
     }
 
     /// Shows the pool to `sateen-top`, and opens the program's socket if the environment asks for
-    /// that. Called once the pool is built. What owns the pool owns the result, too.
+    /// it. Called once, after the build. The owner of the pool also owns the result.
     pub fn list(&self) -> Listing {
         Listing { _listed: Choice::NOT.list(self.shared()) }
     }
@@ -146,12 +145,12 @@ impl Pool {
         self.runtime.broadcast(f)
     }
 
-    /// Runs `f` some time, on a worker. Where none will ever take it, `f` runs here.
+    /// Runs `f` at some time on a worker. If no worker will ever take it, runs `f` here.
     ///
     /// `f` does not unwind: a panic ends the process.
     ///
     /// # Panics
-    /// In a process that has forked, if the pool was made before that; `f` is dropped then.
+    /// In a process that has forked, if the pool was created before; `f` is dropped then.
     #[inline]
     pub fn spawn(&self, f: impl FnOnce() + Send + 'static) {
         match context::owner() {
@@ -184,7 +183,7 @@ impl Pool {
     /// `f` does not unwind: a panic ends the process.
     ///
     /// # Panics
-    /// In a process that has forked, if the pool was made before that.
+    /// In a process that has forked, if the pool was created before.
     pub fn spawn_broadcast(&self, f: impl Fn(usize) + Send + Sync + 'static) {
         let shared = self.shared();
         let f = Held::new(f);
@@ -192,7 +191,7 @@ impl Pool {
             Some(worker) if worker.is_of(shared) => None,
             _ => match shared.enter_gate() {
                 Ok(inside) => Some(inside),
-                // Its workers are gone.
+                // The pool's workers are gone.
                 Err(Refused::ShutDown) => return,
                 Err(Refused::Forked) => panic!("{}", forked::MESSAGE),
             },
@@ -214,7 +213,7 @@ impl Pool {
             Some(inside) => inside.submit(|| shared.post_each(&shares), announce),
             None => announce(shared.post_each(&shares)),
         };
-        // The caller's count goes before the shares of workers that have no thread.
+        // Drops the caller's count before the shares of workers without a thread.
         discard(f);
         for index in (0..shares.len()).filter(|index| !posted.contains(index)) {
             // SAFETY: it was not posted, so this thread owns it.
@@ -222,7 +221,7 @@ impl Pool {
         }
     }
 
-    /// Takes no more work from outside; the workers end when everything is done. Any thread.
+    /// Refuses new work from outside. The workers end when all work is done. Any thread may call this.
     pub fn close(&self) {
         if !self.shared().is_orphan() {
             self.shared().close();

@@ -1,7 +1,7 @@
 //! A scope whose body stays on the thread that opens it.
 //!
-//! On a worker of the pool it is the runtime's own [`Scope`]. On any other thread, also a worker of
-//! another runtime, it is [`Outside`].
+//! On a worker of the pool it is the runtime's own [`Scope`]. On any other thread, including a
+//! worker of another runtime, it is [`Outside`].
 
 use super::Pool;
 use super::outside::Outside;
@@ -18,24 +18,25 @@ pub struct RawScope<'scope> {
 
 #[derive(Debug)]
 enum Home<'scope> {
-    /// The opener is a worker of the pool. (Without one, the pool is gone, and all runs inline.)
+    /// The opener is a worker of the pool. (If not, the pool is gone, and everything runs inline.)
     Inside(Scope<'scope>),
     Outside(Outside),
 }
 
 impl<'scope> RawScope<'scope> {
-    /// A scope whose jobs go to `pool`. `pool` stays open until [`RawScope::complete`] returns.
+    /// Creates a scope whose jobs go to `pool`. `pool` stays open until [`RawScope::complete`]
+    /// returns.
     ///
     /// # Panics
-    /// In a process that has forked, if the pool was made before that.
+    /// In a process that has forked, if the pool was created before.
     pub fn new(pool: &Pool) -> Self {
         let shared = pool.shared();
         let home = match context::here() {
             Some((worker, fiber)) if worker.is_of(shared) => {
                 Home::Inside(Scope::of_fiber(worker, fiber))
             }
-            // An exit hook: no worker takes anything any more. Or a waker at a worker's root, which
-            // must not wait for its own worker.
+            // In an exit hook, no worker takes work any more. A waker at a worker's root must not
+            // wait for its own worker.
             _ if shared.is_closing() || is_thread_of(shared) => Home::Inside(Scope::inline()),
             _ => {
                 assert!(!shared.is_orphan(), "{}", forked::MESSAGE);
@@ -45,7 +46,7 @@ impl<'scope> RawScope<'scope> {
         Self { home }
     }
 
-    /// Runs `body`, waits for all jobs, and passes on the panic of the body or else the first one
+    /// Runs `body`, waits for all jobs, and resumes the panic of the body, or else the first panic
     /// of a job.
     ///
     /// # Safety
@@ -60,12 +61,12 @@ impl<'scope> RawScope<'scope> {
         }
     }
 
-    /// Makes `f` a job of the scope. Any thread.
+    /// Makes `f` a job of the scope. Any thread may call this.
     ///
     /// # Safety
-    /// [`RawScope::complete`] is running or will be called, and the caller keeps it from returning:
-    /// it is in its body or in a job, or such a frame waits for it. The scope does not move from
-    /// now on.
+    /// The caller keeps [`RawScope::complete`] from returning, whether it has been called or will
+    /// be: the caller is in the body or in a job, or such a frame waits for it. The scope does not
+    /// move from now on.
     #[inline]
     pub unsafe fn spawn(&self, f: impl FnOnce() + Send + 'scope) {
         match &self.home {
@@ -78,7 +79,7 @@ impl<'scope> RawScope<'scope> {
     /// Runs `f` with each worker's index on that worker.
     ///
     /// # Panics
-    /// If the pool's workers are about to end: in a hook.
+    /// If the pool's workers are about to end, that is, in a hook.
     ///
     /// # Safety
     /// As [`RawScope::spawn`].

@@ -1,4 +1,4 @@
-//! Work on top of the caller, who asks for it.
+//! Work that runs on top of a caller who asks for it.
 
 use crate::context;
 use crate::entry::Entry;
@@ -8,10 +8,11 @@ use crate::offer;
 use crate::worker::Owner;
 use std::ptr::NonNull;
 
-/// Runs one piece of work on top of the caller, if there is any: the worker's own, or posted to it.
-/// Unless `local`, also another worker's, or from outside. Returns whether it did.
+/// Runs one piece of work on top of the caller, if there is any. It takes the worker's own work or
+/// work posted to it, and unless `local` also work of other workers or from outside. Returns
+/// whether it did.
 ///
-/// If a suspended fiber of the worker can go on, the caller gives way to that instead.
+/// If a suspended fiber of the worker can resume, the caller yields to it instead.
 pub fn run_other(local: bool) -> bool {
     let Some((worker, fiber)) = context::here() else { return false };
     Owner::poll();
@@ -31,7 +32,7 @@ pub fn run_other(local: bool) -> bool {
     true
 }
 
-/// `entry`, unless it is a fiber: that goes back to its place.
+/// Returns `entry` unless it is a fiber, which is put back.
 fn startable(worker: &Owner, entry: Entry) -> Option<Entry> {
     match entry.as_fiber() {
         Some(fiber) => {
@@ -42,7 +43,7 @@ fn startable(worker: &Owner, entry: Entry) -> Option<Entry> {
     }
 }
 
-/// Steals from the caller's own join stack what nobody else has taken.
+/// Steals a branch from the caller's own join stack.
 fn own_branch(worker: &Owner, fiber: &Fiber) -> Option<Entry> {
     let stack = fiber.join_stack();
     if stack.is_empty() {
@@ -54,8 +55,8 @@ fn own_branch(worker: &Owner, fiber: &Fiber) -> Option<Entry> {
     NonNull::new(job.cast_mut()).map(Entry::job)
 }
 
-/// Whether the worker's run queue holds anything, or the caller's join stack a branch that nobody
-/// has taken.
+/// Whether the worker's run queue holds anything, or the caller's join stack holds a branch that
+/// was not stolen.
 pub fn has_local_work() -> bool {
     context::here()
         .is_some_and(|(worker, fiber)| worker.policy_has_ready() || !fiber.join_stack().is_empty())

@@ -1,4 +1,4 @@
-//! What reports, and the end of a runtime, ask of a fiber.
+//! What reports, and the end of a runtime, query about a fiber.
 
 use super::Fiber;
 use crate::context;
@@ -6,7 +6,7 @@ use crate::wait_record::Wait;
 use sateen_base::prim::Arc;
 
 impl Fiber {
-    /// What it waits for, if the wait reported that.
+    /// What it waits for, if the wait has recorded that.
     pub(crate) fn wait(&self) -> Option<Wait> {
         self.wait.read()
     }
@@ -16,7 +16,7 @@ impl Fiber {
         self.park_word.is_parked()
     }
 
-    /// Its thread is about to sleep in a wait, or sleeps no longer. Only the fiber calls this.
+    /// Records whether its thread sleeps in a wait. Only the fiber calls this.
     pub(crate) fn set_asleep(&self, asleep: bool) {
         *self.asleep.lock() = asleep;
     }
@@ -25,8 +25,8 @@ impl Fiber {
         *self.asleep.lock()
     }
 
-    /// Calls `look` if the fiber's thread sleeps, and goes on sleeping, or is the caller's. `look`
-    /// may then read all that the worker's thread may read. Returns whether it was called.
+    /// Calls `look` if the fiber's thread is asleep and stays so, or is the caller's. `look` may
+    /// read everything that the worker's thread may read. Returns whether it was called.
     pub(crate) fn while_asleep(&self, look: impl FnOnce()) -> bool {
         let asleep = self.asleep.lock();
         let holds = *asleep || context::fiber().is_some_and(|here| std::ptr::eq(here, self));
@@ -41,15 +41,15 @@ impl Fiber {
         self.masks.get() != 0
     }
 
-    /// About how many wakers of this fiber there are. The caller holds one count, and the runtime
+    /// Approximate number of wakers of this fiber. The caller holds one count, and the runtime
     /// another.
     pub(crate) fn wakers(self: &Arc<Self>) -> usize {
         in_use(Arc::strong_count(self), self.kept.count())
     }
 }
 
-/// Counts of wakers that are used, of `counts` with `kept` ones, the runtime's and the caller's.
-/// The two are read one after another, so away from home `kept` may be the larger.
+/// The counts held by wakers: all `counts` less the `kept` ones, the runtime's and the caller's.
+/// The two were read one after another, so on other threads `kept` may be the larger.
 fn in_use(counts: usize, kept: usize) -> usize {
     counts.saturating_sub(kept).saturating_sub(2)
 }

@@ -1,4 +1,4 @@
-//! How a fiber that [helps](crate::help) sleeps while it has nothing to help with.
+//! Sleep of a fiber that [helps](crate::help) and has nothing to help with.
 
 use super::Fiber;
 use crate::standoff::Patience;
@@ -6,23 +6,22 @@ use crate::time::Limit;
 use sateen_base::prim::time::{Duration, Instant};
 use std::ops::Range;
 
-/// How long a wait in which a fiber helps sleeps between two looks, at first. The time doubles
-/// [`DOUBLINGS`] times.
+/// The first sleep between two checks of a wait that helps. It doubles [`DOUBLINGS`] times.
 const NAP: Duration = Duration::from_micros(250);
 const DOUBLINGS: u32 = 5;
-/// The same in a strict runtime, where substitutes take what it could help with, and hundreds of
-/// fibers may wait.
+/// The same in a strict runtime. There substitutes take what the fiber could help with, and
+/// hundreds of fibers may wait.
 const STRICT_DOUBLINGS: u32 = 10;
-/// After so many of these sleeps it looks out for [standoffs](crate::standoff).
+/// Number of these sleeps after which it checks for [standoffs](crate::standoff).
 const PATIENT: u32 = 2;
 
 impl Fiber {
-    /// What the fiber remembers of the present wait, if that has lasted for a while.
+    /// The record of the current wait, if that has lasted for a while.
     pub(crate) fn patience(&self) -> Option<Patience> {
         (self.naps.get() >= PATIENT).then(|| self.patience.get())
     }
 
-    /// The present wait is for the `pieces` at these addresses.
+    /// Sets the `pieces` that the current wait is for.
     pub(crate) fn waits_for_pieces(&self, pieces: &Range<usize>) {
         let mut patience = self.patience.get();
         patience.waits_for(pieces);
@@ -33,14 +32,14 @@ impl Fiber {
         self.patience.set(patience);
     }
 
-    /// A wait begins in which it helps; or the present one begins anew, for it has helped.
+    /// Begins a wait that helps, or restarts the current one after it has helped.
     pub(crate) fn begin_helping(&self) {
         self.naps.set(0);
         self.patience.take();
     }
 
-    /// Notes a yield. Returns whether nothing has been `started` during the last yields, more than
-    /// `most` of them. (To ask that costs a look at each worker, and so is done seldom.)
+    /// Records a yield. Returns whether nothing was `started` during more than `most` yields in a
+    /// row. (Calling `started` visits each worker, so it is done rarely.)
     pub(crate) fn yields_in_vain(&self, most: u32, started: impl Fn() -> u64) -> bool {
         let (before, count) = self.yields.get();
         if count < most {
@@ -52,7 +51,7 @@ impl Fiber {
         now == before
     }
 
-    /// Parks in a wait in which it helps: until something may have come to help with.
+    /// Parks in a wait that helps, until there may be something to help with.
     #[cold]
     pub(crate) fn nap(&self) {
         let naps = self.naps.get();
@@ -61,13 +60,13 @@ impl Fiber {
         self.block(Some(Instant::now() + NAP * 2u32.pow(naps.min(most))));
     }
 
-    /// Runs `f`, which `caller` has called here and waits for: its mask and limit are for it, and
-    /// `masks` more.
+    /// Runs `f`, which `caller` called and waits for here, with the caller's mask and limit and
+    /// `masks` more masks.
     pub(crate) fn act_for<R>(&self, caller: &Self, masks: u32, f: impl FnOnce() -> R) -> R {
         self.with_mask_and_limit(caller.masks.get() + masks, caller.limit.get(), f)
     }
 
-    /// Runs `f`, work that others left, on top of a wait: the task's mask and limit are not for it.
+    /// Runs `f`, work that others left, on top of a wait, without the task's mask and limit.
     pub(crate) fn unhindered<R>(&self, f: impl FnOnce() -> R) -> R {
         let result = self.with_mask_and_limit(0, std::ptr::null(), f);
         self.begin_helping();
@@ -75,7 +74,7 @@ impl Fiber {
     }
 
     fn with_mask_and_limit<R>(&self, masks: u32, limit: *const Limit, f: impl FnOnce() -> R) -> R {
-        /// A drop ends it, for `f` may unwind.
+        /// Restores on drop, because `f` may unwind.
         struct Restore<'a>(&'a Fiber, u32, *const Limit);
         impl Drop for Restore<'_> {
             fn drop(&mut self) {

@@ -1,4 +1,4 @@
-//! What `sateen-top` sees of a fiber, from a thread that waits for nobody.
+//! What `sateen-top` reads of a fiber, on a thread that never waits.
 
 use super::Fiber;
 use sateen_base::prim::Ordering;
@@ -7,11 +7,12 @@ use std::panic::Location;
 impl Fiber {
     /// Whether it works for a task, which the fiber has described.
     pub(crate) fn has_task(&self) -> bool {
-        // Ordering: Relaxed; only whether there is one is looked at.
+        // Ordering: Relaxed; only its presence is checked.
         !self.task.load(Ordering::Relaxed).is_null()
     }
 
-    /// Calls `tell` with the name of the last task that began here, if nobody writes it now.
+    /// Calls `tell` with the name of the last task that began here, unless the name is being
+    /// written.
     pub(crate) fn try_name(&self, tell: impl FnOnce(&str)) {
         if let Some(name) = self.name.try_lock()
             && let Some(name) = &*name
@@ -30,7 +31,7 @@ impl Fiber {
     /// Where that task was spawned.
     pub(crate) fn spawned_at(&self) -> Option<&'static Location<'static>> {
         // Ordering: Relaxed, a hint.
-        // SAFETY: null, or a location of the program's text.
+        // SAFETY: null, or a static location.
         unsafe { self.location.load(Ordering::Relaxed).as_ref() }
     }
 }

@@ -1,4 +1,4 @@
-//! Where a fiber may be interrupted: by a cancellation of its task, or by its time limit.
+//! Points where a fiber may be interrupted, by a cancellation of its task or by its time limit.
 
 use super::Fiber;
 use crate::latch::Waiter;
@@ -21,28 +21,28 @@ impl Fiber {
         }
     }
 
-    /// Whether a panic may begin here: the fiber does not unwind, and is not masked.
+    /// Whether a panic may begin here: the fiber neither unwinds nor is masked.
     fn may_unwind(&self) -> bool {
         // (The count is this fiber's; see `panic_count.rs`.)
         self.masks.get() == 0 && !thread::panicking()
     }
 
-    /// Whether a limit that is in force here has passed, or the task has been cancelled and what
-    /// waits for this piece of it consents; see `consent.rs`.
+    /// Whether a limit in force here has passed, or the task was cancelled and the joiner of this
+    /// piece consents; see `consent.rs`.
     pub(crate) fn is_interrupted(&self) -> bool {
         // (A limit ends in this fiber's own frames.)
         self.is_over_limit() || self.is_task_cancelled() && self.has_consent()
     }
 
-    /// Whether the joiner of what runs here consents. True for what nobody joins.
+    /// Whether the joiner of what runs here consents. True if nobody joins it.
     fn has_consent(&self) -> bool {
         let mut running = self.running();
         loop {
-            // SAFETY: it runs here; or, in a later round, waits for that on another stack of this
+            // SAFETY: it runs here, or in a later round waits for that on another stack of this
             // thread.
             let Some(piece) = (unsafe { running.as_ref() }) else { return true };
-            // SAFETY: null, or an activation that waits for `piece`. Other threads read only what
-            // does not change, and the consent.
+            // SAFETY: null, or an activation that waits for `piece`. Other threads read only the
+            // consent and fields that never change.
             let Some(caller) = (unsafe { piece.caller.as_ref() }) else { return true };
             if piece.task != caller.task {
                 // A task that is joined in place ends by itself.
@@ -51,13 +51,13 @@ impl Fiber {
             if piece.id != caller.id {
                 return caller.consent.is_given();
             }
-            // The caller goes on here, on a fresh stack: it has the caller's joiner.
+            // The caller continues here on a fresh stack; its own joiner decides.
             running = caller;
         }
     }
 }
 
-/// A wait of the running fiber for what others run for `activation`. They may be interrupted
+/// The running fiber's wait for what others run for `activation`. That work may be interrupted
 /// meanwhile, if the fiber may.
 pub(crate) struct Joining<'a> {
     fiber: &'a Fiber,
@@ -67,7 +67,7 @@ pub(crate) struct Joining<'a> {
 
 impl<'a> Joining<'a> {
     /// # Safety
-    /// `activation` is null, or runs on `fiber`, the caller's, for as long as this lives.
+    /// `activation` is null, or runs on `fiber`, the caller's, as long as this lives.
     pub(crate) unsafe fn begin(fiber: &'a Fiber, activation: *const Running) -> Self {
         // SAFETY: by contract.
         let activation = unsafe { activation.as_ref() };
@@ -76,8 +76,8 @@ impl<'a> Joining<'a> {
         joining
     }
 
-    /// Consents if the fiber may be interrupted now. Called before each park: an activation may get
-    /// the consent of its own joiner meanwhile.
+    /// Consents if the fiber may be interrupted now. Called before each park, because the
+    /// activation's own joiner may have consented meanwhile.
     pub(crate) fn look(&self) {
         if let Some(activation) = self.activation.filter(|a| !a.consent.is_noted())
             && self.fiber.may_unwind()
@@ -90,7 +90,7 @@ impl<'a> Joining<'a> {
         }
     }
 
-    /// The branches have found the cancellation before the consent.
+    /// Wakes branches that saw the cancellation before the consent.
     #[cold]
     fn wake_branches(&self, activation: &Running) {
         let task = activation.task;

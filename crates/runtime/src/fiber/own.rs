@@ -1,13 +1,13 @@
-//! What a task can learn of the fiber that it runs on.
+//! What a task can query about the fiber on which it runs.
 
 use crate::context;
 
-/// The number of the fiber that the caller runs on; none outside of tasks.
+/// The number of the fiber that the caller runs on; `None` outside of tasks.
 ///
 /// Identifies a task among those of one thread in few bits: while a task lives, no other task of
-/// the process has its number. Numbers are used again, by every 2^32th fiber: there are as many
-/// fibers as tasks were ever suspended at once. [`TaskId`](crate::TaskId) has 64 bits. A branch has
-/// the number of the fiber that runs it.
+/// the process has its number. A number recurs after 2^32 fibers. There are only as many fibers as
+/// tasks were ever suspended at once. [`TaskId`](crate::TaskId) has 64 bits. A branch has the
+/// number of the fiber that runs it.
 ///
 /// # Cost
 ///
@@ -32,15 +32,15 @@ impl super::Fiber {
     }
 }
 
-/// Bytes that have ever been used of the stack that the caller's task runs on, by earlier tasks
-/// too. For choosing a [`stack_size`](crate::Builder::stack_size).
+/// The most bytes ever used of the stack on which the caller's task runs, including use by earlier
+/// tasks. Helps to choose a [`stack_size`](crate::Builder::stack_size).
 ///
-/// Works in debug builds only, which clear each stack when it comes back. `None` in other builds
+/// Works in debug builds only, which clear each stack on return to the pool. `None` in other builds
 /// and outside of tasks; 0 under Valgrind.
 ///
 /// # Cost
 ///
-/// It reads the part of the stack that was touched and is not in use.
+/// Reads the part of the stack that was touched and is not in use.
 ///
 /// # Examples
 ///

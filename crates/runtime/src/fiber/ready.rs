@@ -1,4 +1,4 @@
-//! Since when a fiber, or the task that begins on it, can go on: for the times of tasks with names.
+//! Records since when a fiber or its task is ready, for the metrics of named tasks.
 
 use super::Fiber;
 use crate::task::Header;
@@ -6,8 +6,8 @@ use sateen_base::prim::Ordering;
 use sateen_base::tsc;
 
 impl Fiber {
-    /// [`Fiber::describe`] for a task that begins, or a poll. A task with a name also notes how
-    /// long it could have run.
+    /// [`Fiber::describe`] at the beginning of a task or a poll. A named task also records how long
+    /// it was ready.
     #[inline]
     pub(crate) fn begin_task(&self, task: &Header) {
         // Ordering: Relaxed, a hint.
@@ -23,20 +23,20 @@ impl Fiber {
         task.note_running(self.worker());
     }
 
-    /// The fiber is about to be suspended. Returns whether its task has a name, so that
-    /// [`Fiber::note_resumed`] is to follow.
+    /// Called before the fiber is suspended. Returns whether its task has a name, in which case
+    /// [`Fiber::note_resumed`] must follow.
     #[inline]
     pub(crate) fn note_suspended(&self) -> bool {
         let named = self.running_name().is_some();
-        // Ordering: Relaxed; the park word orders it before what makes the fiber ready. It is
-        // written here alone.
+        // Ordering: Relaxed; the park word orders it before whatever makes the fiber ready. It is
+        // written only here.
         if named != self.timed.load(Ordering::Relaxed) {
             self.timed.store(named, Ordering::Relaxed);
         }
         named
     }
 
-    /// The caller makes the fiber ready.
+    /// Called by the thread that makes the fiber ready.
     #[inline]
     pub(crate) fn note_ready(&self) {
         // Ordering: Relaxed, as above; the inbox or the run queue orders the store.
@@ -45,7 +45,7 @@ impl Fiber {
         }
     }
 
-    /// The fiber goes on, and its task has a name.
+    /// Called when the fiber resumes and its task has a name.
     #[cold]
     pub(crate) fn note_resumed(&self) {
         let since = self.ready_at.load(Ordering::Relaxed);
@@ -54,10 +54,10 @@ impl Fiber {
         }
     }
 
-    /// The name of the task that runs here. Only the fiber asks.
+    /// The name of the task that runs here. Only the fiber calls this.
     #[inline]
     fn running_name(&self) -> Option<&std::sync::Arc<str>> {
-        // SAFETY: what runs here lies on this stack, and keeps its task.
+        // SAFETY: what runs here lies on this stack, and keeps its task alive.
         unsafe { self.running().as_ref()?.task.as_ref() }.and_then(Header::name)
     }
 }

@@ -1,4 +1,4 @@
-//! How much stack a fiber has, and has left.
+//! How much stack a fiber has, in total and left.
 
 use super::Fiber;
 use crate::stack::StackSize;
@@ -15,9 +15,9 @@ impl Fiber {
         self.stack_left() > self.stack_size() / 2
     }
 
-    /// Whether a task that asks for `size` bytes of stack is to have one of its own: this one is
-    /// smaller, or so much larger that many blocked tasks would waste address space. (A stack that
-    /// was made for the task may be larger than it asked for, if its allocator gave more.)
+    /// Whether a task that asks for `size` bytes of stack needs its own: this stack is smaller, or
+    /// so much larger that many blocked tasks would waste address space. (A stack created for the
+    /// task may be larger than requested, if its allocator gave more.)
     pub(crate) fn is_unfit_for(&self, size: usize) -> bool {
         size > self.stack_size()
             || (!self.keeps_thread()
@@ -25,7 +25,7 @@ impl Fiber {
                 && StackSize::new(size).is_ok_and(|s| s.coarse().bytes() <= self.stack_size() / 2))
     }
 
-    /// Bytes of the stack.
+    /// The size of the stack in bytes.
     pub(crate) fn stack_size(&self) -> usize {
         self.record.size()
     }

@@ -1,4 +1,4 @@
-//! How the waits of `sateen-sync` suspend a fiber.
+//! The blocker through which waits of `sateen-sync` suspend a fiber.
 
 use super::Fiber;
 use crate::context;
@@ -27,8 +27,8 @@ impl Suspend {
     }
 }
 
-// SAFETY: fibers are resumed on their worker's thread. `check_interrupted` unwinds no fiber that is
-// masked, and nothing else unwinds here.
+// SAFETY: fibers are resumed on their worker's thread. `check_interrupted` does not unwind a masked
+// fiber, and nothing else unwinds here.
 unsafe impl Blocker for Suspend {
     fn waker(&self) -> Waker {
         waker::of(Self::fiber())
