@@ -1,11 +1,11 @@
-//! A flag that is raised once, and shows what was done before.
+//! A one-shot flag that publishes the writes before it was raised.
 
 // Public to the models only.
 #![cfg_attr(not(loom), allow(unreachable_pub))]
 
 use sateen_base::prim::{AtomicBool, Ordering};
 
-/// Whether something has happened. It stays so.
+/// Whether something has happened. It is never reset.
 #[derive(Debug)]
 pub struct Flag(AtomicBool);
 
@@ -16,18 +16,18 @@ impl Default for Flag {
 }
 
 impl Flag {
-    /// Not raised.
+    /// Starts lowered.
     pub fn new() -> Self {
         Self(AtomicBool::new(false))
     }
 
-    /// Raises it; whether the caller is the first.
+    /// Raises the flag. Returns whether the caller is the first to do so.
     pub fn raise(&self) -> bool {
         // Ordering: Release pairs with the Acquire in `is_raised`.
         !self.0.swap(true, Ordering::Release)
     }
 
-    /// Whether it is raised. What was done before is visible then.
+    /// Whether the flag is raised. If so, the writes before `raise` are visible.
     #[inline]
     pub fn is_raised(&self) -> bool {
         // Ordering: Acquire pairs with the Release in `raise`.

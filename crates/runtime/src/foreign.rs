@@ -1,16 +1,16 @@
-//! Foreign wakers that are due: those of the user's making, and of other runtimes.
+//! Due wakers that run foreign code: the user's wakers, and those of other runtimes.
 //!
 //! Timers fire between two tasks, on a worker's root, and in the middle of a task's push. A foreign
 //! waker may panic, wait, spawn, or drop anything, and must not do so there. So it goes into a
-//! list. For each waker in the list a job is queued, which calls the list's first waker as if it
-//! were a task.
+//! list. For each waker in the list a job is queued, which calls the first waker of the list as if
+//! it were a task.
 //!
-//! A worker that cannot start work, because it is blocked or has no stack, hands the whole list to
-//! the threads for blocking calls. A job that finds the list empty has nothing to do.
+//! A worker that is blocked or has no stack cannot start work. It hands the whole list to the
+//! threads for blocking calls. A job that finds the list empty does nothing.
 //!
-//! [`is_ours`] tells which wakers are called in place: those of the runtime's own fibers and
+//! [`is_ours`] tells which wakers may be called in place: those of the runtime's own fibers and
 //! futures, which only queue that fiber or future. (A waker of another runtime may hold the last
-//! count of a fiber there, and sound that runtime's alarm.)
+//! count of a fiber there, and call that runtime's arrival callback.)
 
 use crate::entry::Entry;
 use crate::fiber::Fiber;
@@ -31,8 +31,8 @@ use std::task::Waker;
 #[derive(Default)]
 pub(crate) struct Foreign(SpinLock<VecDeque<Waker>>);
 
-/// Calls the first waker in a runtime's list, on any thread that a policy has brought the job to.
-/// The job does not keep the runtime, since a policy may keep the job for ever.
+/// A job that calls the first waker in a runtime's list, on any thread to which a policy has moved
+/// the job. The job does not keep the runtime alive, because a policy may keep the job for ever.
 #[repr(C)]
 struct CallFirst {
     job: Job,
@@ -67,7 +67,7 @@ impl Foreign {
         self.0.lock().pop_front()
     }
 
-    /// Hands all wakers to other threads, for a worker that starts nothing for now.
+    /// Hands all wakers to other threads, for a worker that cannot start work now.
     #[cold]
     pub(crate) fn send_away(&self, shared: &Shared) {
         while let Some(waker) = self.take_first() {
@@ -77,11 +77,11 @@ impl Foreign {
 }
 
 impl Shared {
-    /// No worker fires timers here any more. A future that has left the runtime and sleeps by one
-    /// of them is woken, to arm its timer elsewhere.
+    /// Closes the timer queues, as no worker fires timers any more. A future that has left the
+    /// runtime but sleeps on one of the timers is woken, so that it arms a timer elsewhere.
     #[cold]
     pub(crate) fn close_timers(&self) {
-        // A policy may still keep the jobs that were to call them.
+        // A policy may still hold the jobs that were to call them.
         self.foreign.send_away(self);
         for worker in self.workers.iter() {
             worker.timers.close_with(|waker| {
@@ -94,7 +94,7 @@ impl Shared {
     }
 }
 
-/// Whether `waker` runs no code of the user's, wherever it is woken and dropped.
+/// Whether `waker` runs no user code, wherever it is woken and dropped.
 fn is_ours(waker: &Waker, shared: &Shared) -> bool {
     let waker = sateen_sync::park::context_of(waker);
     waker::is_of(waker, shared) || task::is_future_waker_of(waker, shared)
@@ -113,7 +113,7 @@ impl Owner {
         self.push(CallFirst::entry(self.shared()), Push::Other);
     }
 
-    /// Lets jobs call `wakers` before `fiber`, the caller, goes on.
+    /// Lets jobs call `wakers` before the calling `fiber` continues.
     pub(crate) fn call_now(&self, fiber: &Fiber, wakers: Vec<Waker>) {
         for waker in wakers {
             if fiber.keeps_thread() {

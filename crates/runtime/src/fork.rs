@@ -17,12 +17,12 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 type Panic = Box<dyn Any + Send>;
 
-/// What all branches of one fork share.
+/// State that all branches of one fork share.
 struct Frame {
     latch: CountLatch<Fiber>,
 }
 
-/// One branch: the closure, and where its result goes.
+/// A branch: the closure, and the place for its result.
 #[repr(C)]
 struct Branch<F, R> {
     job: Job,
@@ -37,7 +37,7 @@ struct Branch<F, R> {
 const _: () = assert!(size_of::<Branch<(), ()>>() >= crate::stack::BYTES_PER_SLOT);
 
 impl<F: FnOnce() -> R, R> Branch<F, R> {
-    /// What is pushed. As in `join.rs`: it leads to the whole branch.
+    /// The job to push. As in `join.rs`, the whole branch can be recovered from it.
     #[inline(always)]
     fn job(&self) -> *const Job {
         const { assert!(offset_of!(Self, job) == 0) };
@@ -45,7 +45,7 @@ impl<F: FnOnce() -> R, R> Branch<F, R> {
     }
 
     /// # Safety
-    /// As for a join's branch: called once, by the side that has it.
+    /// As for a join's branch: called once, by the side that owns the branch.
     #[inline(always)]
     unsafe fn take(&self) -> F {
         // SAFETY: exactly one side gets the branch.
@@ -66,7 +66,7 @@ impl<F: FnOnce() -> R, R> Branch<F, R> {
     }
 }
 
-/// The results so far, in order. Its drop drops them if the fork ends in a panic.
+/// The results so far, in order. If the fork panics, dropping this drops them.
 struct Results<R, const N: usize> {
     values: [MaybeUninit<R>; N],
     filled: usize,
@@ -94,8 +94,7 @@ impl<R, const N: usize> Drop for Results<R, N> {
             return;
         }
         for value in &self.values[..self.filled] {
-            // Each result is dropped separately, so that the panic of one does not keep the others
-            // from being dropped.
+            // Each result is dropped separately, so that a panic of one does not leak the others.
             // SAFETY: the first `filled` are written, and read once.
             discard(unsafe { value.assume_init_read() });
         }
@@ -104,11 +103,11 @@ impl<R, const N: usize> Drop for Results<R, N> {
 
 /// Runs all closures, possibly in parallel, and returns their results in order.
 ///
-/// The first closure runs here and now. The others may be stolen, the last first, and otherwise run
-/// here in order. The caller waits as in [`join`](crate::join).
+/// The first closure runs on the caller's stack at once. The others may be stolen, the last one
+/// first; the rest run here in order. The caller waits as in [`join`](crate::join).
 ///
 /// # Panics
-/// With the first panic of a branch in order, after all are done.
+/// With the first panic in the order of the branches, after all are done.
 ///
 /// # Cost
 /// About 3 ns a branch when nothing is stolen.
@@ -153,9 +152,9 @@ where
     let mut panic = None;
     let mut own = 0;
     for branch in &branches {
-        // No panic may leave this frame while branches are on the stack, or stolen.
+        // No panic may leave this frame while branches are on the stack or stolen.
         if own > 0 && !stack.pop() && !Owner::reclaim(stack) {
-            // Thieves take the oldest first: the rest is stolen too.
+            // Thieves take the oldest first, so the rest is stolen too.
             for _ in own + 1..N {
                 let left = stack.pop() || Owner::reclaim(stack);
                 debug_assert!(!left, "a younger branch was stolen before an older one");
@@ -174,7 +173,7 @@ where
     if own < N {
         wait_for_stolen(&frame, own, &Under::pieces(&branches[own..]));
         for branch in &branches[own..] {
-            // SAFETY: the latch says that every stolen branch has written its result.
+            // SAFETY: the latch is set, so every stolen branch has written its result.
             match branch.result.with_mut(|place| unsafe { (*place).assume_init_read() }) {
                 Ok(value) if panic.is_none() => results.push(value),
                 other => note(&mut panic, other),

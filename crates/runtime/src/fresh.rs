@@ -1,14 +1,14 @@
-//! Calls on a fresh stack, for nested work whose caller has little of its own left. So recursion by
-//! nested work ends only with memory.
+//! Fresh stacks, on which nested work continues if its caller's stack is nearly full.
 //!
-//! The caller hands its worker to a fiber with a stack of its own, which calls the work, and waits
-//! for it as for a stolen branch. Both stay on one thread, one after the other. To the work it is
-//! as if the caller had called it: it has the caller's task, mask, time limit and identity.
+//! With them, recursion by nested work is limited only by memory. The caller hands its worker to a
+//! fiber with a stack of its own, which calls the work, and waits for it as for a stolen branch.
+//! Both stay on one thread and take turns. The work sees the same task, mask, time limit and
+//! identity as its caller.
 //!
-//! A check on the way costs nothing beyond the one for a caller outside of any runtime: both
-//! compare the frame's address with one word (`context.rs`).
+//! The check costs no more than the check for a caller outside of any runtime: both compare the
+//! frame's address with one word (`context.rs`).
 //!
-//! A caller that keeps its thread goes on where it is, and so does one for which there is no stack.
+//! A caller that keeps its thread, or for which there is no stack, continues on its own stack.
 
 use crate::context;
 use crate::distant::Distant;
@@ -23,14 +23,14 @@ use sateen_base::AbortGuard;
 use sateen_base::prim::thread;
 use std::ptr::NonNull;
 
-/// Bytes of a stack that are left to code without nested work: a panic with a backtrace, whatever
-/// the innermost function calls.
+/// Bytes of a stack that are reserved for code without nested work: a panic with a backtrace, or
+/// anything that the innermost function calls.
 const RESERVE: usize = 64 * 1024;
-/// A loop that begins with less than so many bytes goes to a fresh stack. Its frames are few and
-/// large: some for each half that is taken, each with what the half has made.
+/// A loop that begins with less room than this moves to a fresh stack. It has few frames, but large
+/// ones: some for each half that is stolen, each with the half's results.
 const LOOP_ROOM: usize = DEFAULT_STACK / 2;
 
-/// Bytes at the end of a stack of `size` where no nested work begins.
+/// Bytes at the end of a stack of `size` bytes in which no nested work begins.
 pub(crate) const fn reserve(size: usize) -> usize {
     if size / 2 < RESERVE { size / 2 } else { RESERVE }
 }
@@ -39,7 +39,8 @@ pub(crate) const fn reserve(size: usize) -> usize {
 pub(crate) struct Fresh(&'static Fiber);
 
 impl Fresh {
-    /// For `caller`, which runs; none if it keeps its thread, or there is no stack.
+    /// Takes a fresh stack for the running `caller`. `None` if the caller keeps its thread or there
+    /// is no stack.
     #[cold]
     pub(crate) fn take(worker: &Owner, caller: &Fiber) -> Option<Self> {
         if caller.keeps_thread() {
@@ -48,29 +49,29 @@ impl Fresh {
         root::fresh_fiber(worker, run_call).map(Self)
     }
 
-    /// For a loop of the caller, if that has little room.
+    /// Takes a fresh stack for a loop if the caller has little room.
     #[inline]
     pub(crate) fn for_loop() -> Option<Self> {
         let (worker, caller) = context::here()?;
         if caller.stack_left() >= LOOP_ROOM { None } else { Self::for_loop_slow(worker, caller) }
     }
 
-    /// A loop can mostly do with less, so it takes no stack that a task may be waiting for.
+    /// A loop usually manages with less, so it takes no stack that a task may be waiting for.
     #[cold]
     #[inline(never)]
     fn for_loop_slow(worker: &Owner, caller: &Fiber) -> Option<Self> {
         if worker.shared().stacks.are_few() { None } else { Self::take(worker, caller) }
     }
 
-    /// Calls `job` on the fresh stack. Returns the panic that is to go on here: its own, or that of
-    /// a cancellation.
+    /// Calls `job` on the fresh stack. Returns the panic that must continue here: its own, or that
+    /// of a cancellation.
     #[cold]
     #[inline(never)]
     pub(crate) fn call(self, job: &mut (dyn FnMut() + Send)) -> std::thread::Result<()> {
         let (fiber, caller) = (self.0, context::this_fiber());
-        // SAFETY: the caller runs on that fiber.
+        // SAFETY: the caller runs on this fiber.
         let worker = unsafe { caller.owner() };
-        // The stack unwinds no panic of its own, so its count would let a cancellation in.
+        // The fresh stack does not look as if it unwound, so a cancellation would be let in there.
         let masks = u32::from(thread::panicking());
         let mut call = Call { caller, masks, job };
         // SAFETY: `call` stays until the latch is set; one fiber runs it.
@@ -78,7 +79,7 @@ impl Fresh {
         fiber.will_start(Entry::job(NonNull::from(&branch).cast()));
         worker.dispatch(caller, Entry::fiber(fiber));
         if !branch.latch().is_done() {
-            // What interrupts the caller is for the work: a cancellation, a time limit.
+            // A cancellation or a time limit of the caller interrupts the work.
             branch.latch().wait_helping(caller, || {
                 if caller.is_cancelled() {
                     fiber.unpark();
@@ -92,10 +93,10 @@ impl Fresh {
     }
 }
 
-/// What the fresh fiber is to do.
+/// What the fresh fiber must do.
 struct Call<'a> {
     caller: &'a Fiber,
-    /// 1 if the caller unwinds: nothing may interrupt that, here neither.
+    /// 1 if the caller unwinds: nothing may interrupt that, here included.
     masks: u32,
     job: &'a mut (dyn FnMut() + Send),
 }

@@ -1,14 +1,14 @@
-//! What a task that keeps its thread runs while it waits: only what it waits for.
+//! Helping: while a task that keeps its thread waits, it runs the work that it waits for.
 //!
 //! In a runtime that [keeps threads](crate::Builder::keep_threads), unrelated work must not run on
-//! top of a wait: it might want a lock that a frame below holds. Work *under* the wait may. Its end
-//! is needed for the end of the wait in any case, so no new dependency arises.
+//! top of a wait: it may need a lock that a frame below holds. Work *under* the wait may run. The
+//! wait cannot end without it in any case, so no new dependency arises.
 //!
-//! What is under a wait shows in the chain of activations: each [`Running`] says which piece of
-//! work it is (`what`), and which activation waits for it (`caller`). A thief reads the tag of a
-//! join stack, which is the activation that its jobs belong to, and climbs from there. It does so
-//! under the stack's lock, with a job there that the owner can not pop. So the job's frame is
-//! there, and with it each activation of the chain, because each waits for the next.
+//! The chain of activations shows what is under a wait. Each [`Running`] names the piece of work
+//! that it runs (`what`) and the activation that waits for it (`caller`). A thief reads the tag of
+//! a join stack, which is the activation that its jobs belong to, and follows the chain from there.
+//! It does so under the stack's lock, while the stack has a job that the owner cannot pop. So the
+//! job's frame stays valid, and each activation of the chain too, because each waits for the next.
 //!
 //! Proof: `README.md`, "Helping".
 
@@ -31,9 +31,10 @@ use sateen_base::prim::{spin_loop, thread};
 use sateen_base::tsc;
 use std::ops::Range;
 
-/// Links of the chain that a thief climbs under a victim's lock. Deeper work is left to others.
+/// Most links of the chain that a thief follows under a victim's lock. Deeper work is left to
+/// others.
 const LINKS: usize = 32;
-/// Rounds of search between two looks at the clock, and between two yields.
+/// Rounds of search between two readings of the clock, and between two yields.
 const ROUNDS_PER_LOOK: u32 = 4;
 const ROUNDS_PER_YIELD: u32 = 8;
 /// Pauses between two rounds.
@@ -45,16 +46,16 @@ const ANSWER_TIMEOUT: Duration = Duration::from_micros(5);
 pub(crate) struct Under {
     /// The addresses of the pieces that the waiter waits for.
     pieces: Range<usize>,
-    /// Each worker has a share. Two workers may wait for a share of each other's, so the waiter
-    /// runs each share and each call that comes, and what its worker has queued before.
+    /// Whether each worker has a share. Two workers may wait for each other's shares, so the waiter
+    /// runs every share and every call that arrives, and what its worker has queued before.
     shares: bool,
 }
 
 impl Under {
-    /// Each call, each share.
+    /// Every call and every share.
     const ANYTHING: Self = Self { pieces: 0..0, shares: true };
 
-    /// The `pieces`, which the caller waits for until all are done, whatever happens.
+    /// The `pieces`. The caller always waits until all of them are done.
     pub(crate) fn pieces<T>(pieces: &[T]) -> Self {
         let range = pieces.as_ptr_range();
         Self { pieces: range.start.addr()..range.end.addr(), shares: false }
@@ -78,7 +79,8 @@ impl Under {
     /// Whether the work of `activation` is under the wait.
     ///
     /// # Safety
-    /// It is null, or it stays until this returns, as does each one that waits for it.
+    /// `activation` is null or stays valid until this returns, as does each activation that waits
+    /// for it.
     unsafe fn covers(&self, activation: *const Running) -> bool {
         // SAFETY: by contract.
         unsafe { leads_to(activation, &self.pieces) }
@@ -88,13 +90,14 @@ impl Under {
 /// Whether the work of `activation` is one of the `pieces`, or under one.
 ///
 /// # Safety
-/// It is null, or it stays until this returns, as does each one that waits for it.
+/// `activation` is null or stays valid until this returns, as does each activation that waits for
+/// it.
 pub(crate) unsafe fn leads_to(mut activation: *const Running, pieces: &Range<usize>) -> bool {
     for _ in 0..LINKS {
         if activation.is_null() {
             break;
         }
-        // SAFETY: by contract. These two do not change.
+        // SAFETY: by contract. These two fields never change.
         let (what, caller) = unsafe { ((*activation).what, (*activation).caller) };
         if pieces.contains(&what.addr()) {
             return true;
@@ -104,8 +107,8 @@ pub(crate) unsafe fn leads_to(mut activation: *const Running, pieces: &Range<usi
     false
 }
 
-/// Waits briefly for `latch`, for the end of the pieces `under` it. A task that keeps its thread in
-/// a runtime made for that helps meanwhile.
+/// Waits briefly for `latch`, which is set when the pieces `under` it are done. A task that keeps
+/// its thread in a runtime of that kind helps meanwhile.
 pub(crate) fn spin(latch: &Latch<Fiber>, under: &Under) {
     match here() {
         Some((worker, fiber)) if fiber.helps() => worker.help_until(fiber, latch, under),
@@ -116,7 +119,7 @@ pub(crate) fn spin(latch: &Latch<Fiber>, under: &Under) {
     }
 }
 
-/// [`spin`] for a wait that says only to a helper what is under it.
+/// [`spin`] that computes what is under the wait only if the caller helps.
 pub(crate) fn spin_for_scope(latch: &Latch<Fiber>, under: impl FnOnce() -> Under) {
     match here() {
         Some((worker, fiber)) if fiber.helps() => worker.help_until(fiber, latch, &under()),
@@ -124,12 +127,12 @@ pub(crate) fn spin_for_scope(latch: &Latch<Fiber>, under: impl FnOnce() -> Under
     }
 }
 
-/// For the end of a wait: helps once, if the caller may. Returns whether it did.
+/// Helps once at the end of a wait, if the caller may. Returns whether it did.
 pub(crate) fn once(under: &Under) -> bool {
     helper().is_some_and(|(worker, fiber)| worker.help_again(fiber, under))
 }
 
-/// [`once`] for a wait that says only to a helper what is under it.
+/// [`once`] that computes what is under the wait only if the caller helps.
 pub(crate) fn once_for_scope(under: impl FnOnce() -> Under) -> bool {
     helper().is_some_and(|(worker, fiber)| worker.help_again(fiber, &under()))
 }
@@ -139,13 +142,13 @@ fn helper() -> Option<(&'static Owner, &'static Fiber)> {
     here().filter(|(_, fiber)| fiber.helps())
 }
 
-/// A wait begins in which [`once`] and [`park`] are called, and not [`spin`].
+/// Begins a wait that calls [`once`] and [`park`] but not [`spin`].
 pub(crate) fn begin() {
     helper().inspect(|(_, fiber)| fiber.begin_helping());
 }
 
-/// Parks the caller, who waits for a call: if it helps, until something may have come to help with.
-/// The call runs on `target`, or else on a thread that is no worker.
+/// Parks the caller, who waits for a call. If the caller helps, it returns when there may be
+/// something to help with. The call runs on `target`, or else on a thread that is not a worker.
 pub(crate) fn park(target: Option<&Shared>) {
     match helper() {
         Some((worker, fiber)) => worker.nap(fiber, target),
@@ -161,8 +164,8 @@ enum Taken {
 }
 
 impl Owner {
-    /// Helps until `latch` is set, or until there has been nothing to help with for as long as an
-    /// idle worker searches.
+    /// Helps until `latch` is set, or until it has found nothing for as long as an idle worker
+    /// searches.
     #[cold]
     fn help_until(&self, fiber: &Fiber, latch: &Latch<Fiber>, under: &Under) {
         fiber.begin_helping();
@@ -198,8 +201,8 @@ impl Owner {
         }
     }
 
-    /// [`Owner::help`] between two sleeps. A victim that computes for long answers no request, so
-    /// its branches are made public without it.
+    /// [`Owner::help`] between two sleeps. A victim in a long computation answers no request, so
+    /// its branches are made public without its help.
     fn help_again(&self, fiber: &Fiber, under: &Under) -> bool {
         self.help(fiber, under)
             || (self.force_others() == Private::Published && self.help(fiber, under))
@@ -224,12 +227,12 @@ impl Owner {
         }
     }
 
-    /// Sleeps in a wait in which there is nothing to help with, for work that `target` runs. In a
-    /// standoff it runs a call instead, whatever that is.
+    /// Sleeps in a wait that has nothing to help with, for work that `target` runs. In a standoff
+    /// it runs any call instead.
     #[cold]
     pub(crate) fn nap(&self, fiber: &Fiber, target: Option<&Shared>) {
         if target.is_some_and(Shared::is_orphan) {
-            // What could run it was left in the parent.
+            // The threads that could run it stayed in the parent process.
             forked::end_process();
         }
         let Some((target, patience)) = target.zip(fiber.patience()) else { return fiber.nap() };
@@ -245,7 +248,8 @@ impl Owner {
         }
     }
 
-    /// Runs the next piece of the worker's own queue: the share of a broadcast comes after these.
+    /// Runs the next entry of the worker's own queue, because the share of a broadcast comes after
+    /// these.
     fn run_queued(&self, fiber: &Fiber) -> bool {
         let queued = self.take_from_policy();
         queued.is_some_and(|entry| {
@@ -254,11 +258,11 @@ impl Owner {
         })
     }
 
-    /// Takes a call from elsewhere, a share of a broadcast or of a scope, or a job of a scope that
-    /// a task of another runtime has opened here.
+    /// Takes a call from elsewhere, a share of a broadcast or scope, or a job of a scope that a
+    /// task of another runtime has opened here.
     fn take_called(&self, under: &Under) -> Option<Taken> {
-        // SAFETY: here and below, the list keeps the job, and starts with what is read: calls and
-        // shares come in as `CalledJob`s. Its caller waits for it, and so does each further up.
+        // SAFETY: here and below, the list keeps the job. Calls and shares are `CalledJob`s, so the
+        // field that is read exists. The caller waits for the job, and so does each one further up.
         let covers = |job: *const Job| unsafe { under.covers(CalledJob::caller_of(job)) };
         let call = |entry: Entry| match entry.decode() {
             Work::Job(job) => under.shares || covers(job),
@@ -271,7 +275,8 @@ impl Owner {
                     || under.pieces.contains(&unsafe { CalledJob::piece_of(job) })
                     || covers(job)
             }
-            // SAFETY: the queue keeps the job. Its scope waits for it if this says who opened it.
+            // SAFETY: the queue keeps the job. If this returns an opener, the scope waits for the
+            // job.
             Work::Scoped(job) => unsafe { crate::scope::share_opener(job) }
                 // SAFETY: the opener waits for its scope, and so does each further up.
                 .is_some_and(|opener| under.shares || unsafe { under.covers(opener) }),
@@ -281,7 +286,7 @@ impl Owner {
         let taken = called.or_else(|| self.take_pinned(share)).map(Taken::Entry);
         #[cfg(feature = "compat")]
         let taken = taken.or_else(|| {
-            // SAFETY: the opener is in the frame of its scope, and each further up waits.
+            // SAFETY: the opener is in the frame of its scope, and each one further up waits.
             let wanted = |opener| under.shares || unsafe { under.covers(opener) };
             self.shared().outside_scopes.take(wanted).map(Taken::Job)
         });
@@ -303,8 +308,8 @@ impl Owner {
 
     /// Runs one job of another worker's join stack.
     fn help_with_branch(&self, fiber: &Fiber, under: &Under) -> bool {
-        // SAFETY: the tag is an activation. It waits for the job that the lock keeps there, as does
-        // each one further up.
+        // SAFETY: the tag is an activation. It waits for the job that the lock keeps there, and so
+        // does each one further up.
         let wanted = |tag: *const ()| unsafe { under.covers(tag.cast()) };
         let workers = &self.shared().workers;
         let count = workers.len();
@@ -340,7 +345,7 @@ impl Fiber {
         self.keeps_thread() && self.shared().keeps_threads
     }
 
-    /// Whether it may run something on top: it does not unwind, and more than half of its stack is
+    /// Whether it may run something on top: it is not unwinding, and more than half of its stack is
     /// left.
     fn may_help(&self) -> bool {
         !thread::panicking() && self.has_half_left()

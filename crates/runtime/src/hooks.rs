@@ -1,8 +1,8 @@
-//! Hooks of the user's in the life of worker threads.
+//! The user's hooks in worker threads.
 
 use crate::unwind::Held;
 
-/// A function called with a worker's index on its thread.
+/// A function that is called on a worker's thread with the worker's index.
 pub(crate) type Hook = Box<dyn Fn(usize) + Send + Sync>;
 
 /// Start and exit hooks.

@@ -1,4 +1,4 @@
-//! What a worker does when its own queue is empty: search, then sleep.
+//! The idle path of a worker whose own queue is empty: search, then sleep.
 //!
 //! The protocol, and why no wake-up is lost, is in `README.md`, "Sleeping".
 
@@ -18,25 +18,24 @@ use sateen_base::tsc;
 use sateen_deque::Steal;
 use std::ptr::NonNull;
 
-/// The first, provisional sleep: most pauses end before it does, and then no heavy fence was
-/// needed.
+/// The first, provisional sleep. Most idle periods are shorter, and then need no heavy fence.
 const PROVISIONAL_SLEEP: Duration = Duration::from_micros(100);
 /// How long a victim may leave a request unanswered. A heavy fence costs the thief 1 to 20 µs.
 const ANSWER_TIMEOUT: Duration = Duration::from_micros(5);
 /// The least time between two heavy fences for the same victim, each of which costs it 10 µs.
 const FORCE_INTERVAL: Duration = Duration::from_micros(200);
-/// After so long a sleep the worker gives back the memory of unused stacks.
+/// The worker frees the memory of unused stacks after sleeping this long.
 const TRIM_AFTER: Duration = Duration::from_secs(1);
-/// Rounds of search between two looks at the clock.
+/// Rounds of search between two readings of the clock.
 const ROUNDS_PER_LOOK: u32 = 8;
-/// Rounds of search between two turns of giving way.
+/// Rounds of search between two yields.
 const ROUNDS_PER_YIELD: u32 = 16;
 /// Pauses between two rounds.
 const PAUSES: u32 = 4;
-/// A searching worker that gives way for longer shares its core with a thread that works.
+/// If a yield takes longer, the searching worker shares its core with a busy thread.
 const SHARES_CORE: Duration = Duration::from_micros(20);
-/// So many times between two searches a worker takes work from outside without one. The search is
-/// what gives other workers' work its turn.
+/// Most entries from outside that a worker takes in a row without a search. The search gives other
+/// workers' work its turn.
 const INJECTED_RUN: u32 = 32;
 
 /// What a worker knows of other workers' private jobs.
@@ -51,8 +50,8 @@ pub(crate) enum Private {
 type StealBranch = fn(&JoinStack, &RequestWord) -> Option<(*const Job, *const ())>;
 
 impl Owner {
-    /// Searches and sleeps until there is something to do. None: the caller looks at ready fibers
-    /// and at the end of the runtime, then comes back.
+    /// Searches and sleeps until there is something to do. On `None` the caller checks ready fibers
+    /// and the end of the runtime, then comes back.
     #[cold]
     pub(crate) fn idle(&self) -> Option<Entry> {
         let found = self.while_doing(Doing::Search, || self.search_and_sleep());
@@ -61,13 +60,13 @@ impl Owner {
         found
     }
 
-    /// The next work from outside, for a worker whose own queues are empty. A search would end with
-    /// the same, as a rule, and costs several times as much.
+    /// Takes the next work from outside, for a worker whose own queues are empty. A search usually
+    /// finds the same, but costs several times as much.
     #[inline(never)]
     pub(crate) fn next_injected(&self) -> Option<Entry> {
         let left = self.injected_run.get();
         let shared = self.shared();
-        // In a process that has forked, what was queued is the parent's.
+        // In a forked process, the queued work belongs to the parent.
         if left == 0 || self.slot().is_some() || self.is_alone() || shared.is_orphan() {
             return None;
         }
@@ -91,8 +90,8 @@ impl Owner {
             self.sleep();
             self.fire_timers();
             self.stop_watching();
-            // The worker was woken, perhaps for work that others can do. If it has something of its
-            // own to do it says so to them. Otherwise it searches, and the search does.
+            // The worker may have been woken for work that others can do. If it has work of its
+            // own, it passes the notification on. Otherwise it searches and may find that work.
             if self.sees_own_work() || self.has_ready() {
                 self.leave_idle();
                 return None;
@@ -100,7 +99,7 @@ impl Owner {
         }
     }
 
-    /// In a process that has forked: no other worker has work or wakes anything.
+    /// Idle path in a forked process, where no other worker has work or wakes anything.
     #[cold]
     fn idle_alone(&self) -> Option<Entry> {
         let found = self.pop(Pop::Any);
@@ -110,8 +109,8 @@ impl Owner {
         found
     }
 
-    /// Sleeps until a timer of this worker's is due. Without one the process ends, with a message:
-    /// all that waits would wait for ever.
+    /// Sleeps until one of this worker's timers is due. If there is none, everything would wait for
+    /// ever, so the process ends with a message.
     #[cold]
     fn nap_alone(&self) {
         let Some(at) = self.timers.earliest() else { forked::end_process() };
@@ -128,8 +127,8 @@ impl Owner {
         let found = self.search_rounds(if spins { shared.spin_ticks } else { 0 });
         let last = shared.sleep.end_search();
         if last && (found.is_some() || self.has_ready()) {
-            // Others may have relied on this worker as the one that searches. (A worker that found
-            // nothing announces its sleep, and looks then.)
+            // Others may have relied on this worker as the last searcher. (A worker that found
+            // nothing announces its sleep, and then checks again.)
             self.leave_idle();
         } else if woken && found.is_none() && !self.has_ready() {
             shared.foresight.in_vain();
@@ -137,9 +136,9 @@ impl Owner {
         found
     }
 
-    /// The worker is no longer idle. It wakes another if there is work for it, or if there will
-    /// probably be some soon. If it was the last idle one, the monitor looks out for workers that
-    /// are blocked.
+    /// Leaves idleness. The worker wakes another if there is work for it, or if there will probably
+    /// be some soon. The last idle worker also starts the monitor, which watches for blocked
+    /// workers.
     fn leave_idle(&self) {
         let shared = self.shared();
         self.place.works();
@@ -181,15 +180,15 @@ impl Owner {
                     timeout = u64::MAX;
                     self.force_others();
                 }
-                // The end of a runtime does not wait for a long search.
+                // A long search must not delay the end of a runtime.
                 if waited > ticks || shared.is_closing() {
                     return None;
                 }
             }
-            // With more threads than cores, a worker with work may be waiting for this core. So may
-            // the caller of a short call from outside, at its end. (A thread that gives way that
-            // often takes longer to notice work. It is made to wait long when others want its core,
-            // and with more workers than cores they do.)
+            // If the machine is oversubscribed, a worker with work may be waiting for this core. So
+            // may the caller of a short call from outside, when the call ends. (Frequent yields
+            // delay the discovery of work, because the kernel lets other threads run first. With
+            // more workers than cores there are such threads.)
             if rounds % ROUNDS_PER_LOOK == 1 {
                 gives_way = shared.has_cores_for_all() && shared.calls.may_end_soon();
             }
@@ -203,7 +202,7 @@ impl Owner {
         }
     }
 
-    /// Lets other threads have the core.
+    /// Yields the core to other threads.
     fn give_way(&self) {
         let before = tsc::now();
         thread::yield_now();
@@ -214,7 +213,7 @@ impl Owner {
         }
     }
 
-    /// One round over everything that may hold work.
+    /// Checks everything that may hold work, once.
     pub(crate) fn scan(&self) -> Option<Entry> {
         let shared = self.shared();
         self.counters.search_rounds.bump();
@@ -261,9 +260,9 @@ impl Owner {
         NonNull::new(job.cast_mut()).map(Entry::job)
     }
 
-    /// What runs before `stolen`, which was the victim's. Where tasks keep their threads, a branch
-    /// around a spawn is public before the spawn is (see `Owner::push`), and is to be taken first.
-    /// It may have become so after this worker looked for branches.
+    /// Returns what must run before `stolen`, which was the victim's. If tasks keep their threads,
+    /// a branch around a spawn becomes public before the spawn (see `Owner::push`) and must be
+    /// taken first. It may have become public after this worker looked for branches.
     fn older_than(&self, stolen: Entry, victim: &Worker) -> Entry {
         if !self.shared().keeps_threads {
             return stolen;
@@ -277,12 +276,13 @@ impl Owner {
         }
     }
 
-    /// Whether this worker can see something to take, to give away, to rest for, or to end for.
+    /// Whether this worker can see a reason to stay awake: work to take or give away, a reason to
+    /// rest, or the end of the runtime.
     pub(crate) fn sees_work(&self) -> bool {
         self.sees_own_work() || !self.is_alone() && self.shared().has_stealable()
     }
 
-    /// The same without what others could take as well.
+    /// [`Owner::sees_work`] without the work that others could take as well.
     pub(crate) fn sees_own_work(&self) -> bool {
         self.has_own_arrivals()
             || self.policy_has_ready()
@@ -304,8 +304,8 @@ impl Owner {
         shared.stall.rests(Rest::Sleep);
         self.sleep_announced();
         shared.stall.wakes(Rest::Sleep);
-        // It was woken for work, but there is no core for it: it looks out, so that no other worker
-        // is woken.
+        // The worker was woken for work, but there is no core for it. It becomes the lookout, so
+        // that no other worker is woken.
         let looks_out = || shared.sleep.announce(me, || self.sees_own_work()) && !self.look_out();
         if shared.sleep.lacks_lookout() && looks_out() {
             shared.sleep.cancel(me);
@@ -322,8 +322,8 @@ impl Owner {
         while self.sleep_for_good() {}
     }
 
-    /// Sleeps, as the policy wants it. Returns true if notified. Returns false if the time has
-    /// passed or the wake-up was spurious; then the announcement stands.
+    /// Sleeps in the way that the policy chooses. Returns true if notified. Returns false on
+    /// timeout or a spurious wake-up; the announcement then stands.
     pub(crate) fn sleep_for(&self, limit: Option<Duration>) -> bool {
         let sleeper = Sleeper::new(&self.shared().sleep, self.index());
         let before = self.turn_to(Doing::Sleep);
@@ -332,7 +332,8 @@ impl Owner {
             None => sleeper.sleep_for(limit),
             Some(policy) => {
                 policy.suspend_until(&sleeper, limit.map(|limit| Instant::now() + limit));
-                // The policy may not have slept here. A notification has to be taken all the same.
+                // The policy may not have slept here, but a notification must be consumed all the
+                // same.
                 sleeper.sleep_for(Some(Duration::ZERO));
             }
         }
@@ -345,7 +346,8 @@ impl Owner {
         woken
     }
 
-    /// One sleep that misses nothing, however long it is. Returns whether to sleep again.
+    /// Sleeps once, in a way that misses no work however long it takes. Returns whether to sleep
+    /// again.
     fn sleep_for_good(&self) -> bool {
         let shared = self.shared();
         let me = self.index();
@@ -365,7 +367,7 @@ impl Owner {
             shared.sleep.cancel(me);
             return false;
         }
-        // Some could not be forced so soon after the last time.
+        // Some jobs could not be forced so soon after the last time.
         let forced = (private == Private::Some).then_some(FORCE_INTERVAL);
         let trims = private == Private::None
             && timer.is_none_or(|left| left > TRIM_AFTER)
@@ -388,7 +390,7 @@ impl Owner {
             shared.undrain();
         }
         if trims && !woken {
-            // A trim takes a while, and notifications should go to other workers meanwhile.
+            // Trimming takes a while, and notifications should go to other workers meanwhile.
             shared.sleep.cancel(me);
             shared.stacks.trim();
             return false;
@@ -411,13 +413,13 @@ impl Owner {
         private
     }
 
-    /// Publishes the jobs of a victim that did not answer. At most one heavy fence a victim in
-    /// [`FORCE_INTERVAL`], of all thieves together.
+    /// Publishes the jobs of a victim that did not answer. All thieves together issue at most one
+    /// heavy fence per victim in [`FORCE_INTERVAL`].
     fn force(&self, victim: &Worker, stack: &JoinStack) -> bool {
         let now = tsc::now();
         // Ordering: Relaxed; a rate limit that guards no data.
         let before = victim.forced_at.load(Ordering::Relaxed);
-        // Wrapping: a clock that jumps back must not switch this off.
+        // Wrapping, so that a clock that jumps back does not disable this.
         if now.wrapping_sub(before) < tsc::ticks(FORCE_INTERVAL) {
             return false;
         }

@@ -1,8 +1,7 @@
-//! The inbox: what many threads hand to one, as a stack of linked nodes that its owner takes whole.
+//! The inbox, a linked stack onto which many threads push and which its owner takes whole.
 //!
-//! A node that comes back while another thread is between its look at the head and its exchange
-//! does no harm. No thread takes a single node, and the pusher links to the head that it saw, no
-//! further.
+//! There is no ABA problem. A node may return between a pusher's load of the head and its exchange,
+//! but no thread takes a single node, and the pusher links only to the head that it saw.
 
 // Public to the models only.
 #![cfg_attr(not(loom), allow(unreachable_pub))]
@@ -10,9 +9,9 @@
 use sateen_base::prim::Ordering;
 use sateen_base::prim::searched::AtomicPtr;
 
-/// What can lie in an inbox.
+/// A node of an inbox.
 pub trait Linked: Sized {
-    /// The node's link, which belongs to the inbox while the node lies there.
+    /// The node's link, which belongs to the inbox while the node is in it.
     fn link(&self) -> &AtomicPtr<Self>;
 }
 
@@ -24,23 +23,23 @@ pub struct Inbox<T> {
 }
 
 impl<T: Linked> Inbox<T> {
-    /// An empty inbox.
+    /// Creates an empty inbox.
     #[allow(clippy::new_without_default)]
     pub fn new() -> Self {
         Self { head: AtomicPtr::new(std::ptr::null_mut()) }
     }
 
-    /// Whether nothing was there a moment ago.
+    /// Whether the inbox was empty a moment ago.
     #[inline]
     pub fn is_empty(&self) -> bool {
         // Ordering: Relaxed, a hint.
         self.head.load(Ordering::Relaxed).is_null()
     }
 
-    /// Puts `node` in. Any thread.
+    /// Pushes `node`. Any thread may call this.
     ///
     /// # Safety
-    /// The caller alone may hand `node` over. The node lies in no inbox and stays valid until
+    /// Only the caller may hand `node` over. The node is in no inbox and stays valid until it is
     /// taken.
     pub unsafe fn push(&self, node: *const T) {
         // Ordering: Relaxed, the exchange below publishes.
@@ -48,7 +47,7 @@ impl<T: Linked> Inbox<T> {
         loop {
             // SAFETY: valid, and its link is the caller's until the exchange.
             unsafe { (*node).link() }.store(head, Ordering::Relaxed);
-            // Ordering: Release publishes the link, and what the caller did before, to the owner's
+            // Ordering: Release publishes the link and the caller's earlier writes to the owner's
             // Acquire exchange in `take`.
             match self.head.compare_exchange_weak(
                 head,
@@ -70,8 +69,8 @@ impl<T: Linked> Inbox<T> {
         // Ordering: Acquire pairs with the Release in `push`: links and nodes are visible.
         let mut node = self.head.swap(std::ptr::null_mut(), Ordering::Acquire);
         while !node.is_null() {
-            // SAFETY: the node is in the chain, which this thread owns since the exchange. The link
-            // is read before `f` can let go of the node.
+            // SAFETY: the node is in the chain, which this thread has owned since the exchange. The
+            // link is read before `f` may release the node.
             let next = unsafe { (*node).link() }.load(Ordering::Relaxed);
             f(node);
             node = next;

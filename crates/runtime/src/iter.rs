@@ -1,4 +1,4 @@
-//! What `sateen-iter` is built on. Nothing is promised for it.
+//! Internals for `sateen-iter`, without any stability promise.
 
 pub use crate::current_num_threads as workers;
 pub use crate::par::lazy::Lazy;

@@ -17,8 +17,8 @@ use std::mem::{ManuallyDrop, MaybeUninit, offset_of};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::thread::Result as Caught;
 
-/// Bytes of results that go on the heap. On the stack each level of nested joins would hold several
-/// copies of them, in a debug build thirty.
+/// Results of at least this size go on the heap. On the stack each level of nested joins would hold
+/// several copies of them, and in a debug build thirty.
 const LARGE: usize = 512;
 
 /// A branch in its joiner's frame.
@@ -31,11 +31,11 @@ struct Branch<F, R> {
     room: SlotRoom,
 }
 
-// The join slots lie behind the stack and are not checked for room.
+// The join slots lie behind the stack, and pushes do not check for room.
 const _: () = assert!(size_of::<Branch<(), ()>>() >= crate::stack::BYTES_PER_SLOT);
 const _: () = assert!(size_of::<Distant<Fiber>>() >= crate::stack::BYTES_PER_SLOT);
 
-/// The closure is told whether it was stolen.
+/// The closure's argument tells whether the branch was stolen.
 impl<F: FnOnce(bool) -> R, R> Branch<F, R> {
     #[inline(always)]
     fn new(f: F) -> Self {
@@ -48,8 +48,8 @@ impl<F: FnOnce(bool) -> R, R> Branch<F, R> {
         }
     }
 
-    /// What is pushed. Made of the whole branch, as the thief goes from it to the other fields: a
-    /// pointer to the field `job` may only be used for that.
+    /// The job to push. Derived from the whole branch, because the thief goes from it to the other
+    /// fields: a pointer derived from the field `job` may only be used for that field.
     #[inline(always)]
     fn job(&self) -> *const Job {
         const { assert!(offset_of!(Self, job) == 0) };
@@ -57,7 +57,7 @@ impl<F: FnOnce(bool) -> R, R> Branch<F, R> {
     }
 
     /// # Safety
-    /// Called once, by the branch's holder: its joiner after a pop, or its thief.
+    /// Called once, by the side that owns the branch: its joiner after a pop, or its thief.
     #[inline(always)]
     unsafe fn take(&self) -> F {
         // SAFETY: exactly one side gets the branch, and takes the closure once.
@@ -68,8 +68,7 @@ impl<F: FnOnce(bool) -> R, R> Branch<F, R> {
     /// `job` starts a `Branch<F, R>` that the caller has stolen.
     unsafe fn run_stolen(job: *const Job) {
         let this = job.cast::<Self>();
-        // SAFETY: the joiner's frame stays until the latch is set, which is the last thing done
-        // here.
+        // SAFETY: the joiner's frame stays until the latch is set, which happens last.
         unsafe {
             let f = (*this).take();
             let result = catch_unwind(AssertUnwindSafe(|| f(true)));
@@ -88,14 +87,15 @@ impl<F: FnOnce(bool) -> R, R> Branch<F, R> {
 
 /// Runs both closures, possibly in parallel, and returns both results.
 ///
-/// `a` runs here and now. Another worker may steal `b` from this moment on; otherwise `b` runs here
-/// afterwards. If `b` was stolen and is not done yet, the task is suspended: its worker goes on
-/// with other work, never on top of this frame. On a thread outside of any runtime, both closures
-/// run on the global runtime.
+/// `a` runs on the caller's stack at once. From this moment another worker may steal `b`; otherwise
+/// `b` runs here afterwards. If `b` was stolen and is not done yet, the task is suspended. Its
+/// worker then runs other work, but never on top of this frame. On a thread outside of any runtime,
+/// both closures run on the global runtime.
 ///
 /// # Panics
 ///
-/// If a branch panics, the panic goes on here after both are done. If both panic, `a`'s goes on.
+/// If a branch panics, the panic resumes here after both are done. If both panic, the panic of `a`
+/// resumes.
 ///
 /// # Cost
 ///
@@ -139,7 +139,7 @@ where
     join_small(a, b)
 }
 
-/// [`join`] of results that are moved about in place. (The compiler decides whether to inline it:
+/// [`join`] of results that are small enough to move. (The compiler decides whether to inline it:
 /// in recursion it is better not to.)
 #[inline]
 fn join_small<A, B, RA, RB>(a: A, b: B) -> (RA, RB)
@@ -158,7 +158,7 @@ where
     unsafe { join_branch(context::stack(), a, branch) }
 }
 
-/// [`join`] on a fiber; `b` is told whether it was stolen.
+/// [`join`] on a fiber; `b` learns whether it was stolen.
 ///
 /// # Safety
 /// `stack` is the join stack of the running fiber.
@@ -187,7 +187,7 @@ where
     if unsafe { offer::push(stack, branch.job(), || context::with(context::Context::requests)) } {
         Owner::answer();
     }
-    // No panic may leave this frame while the branch is on the stack, or stolen. (The two outcomes
+    // No panic may leave this frame while the branch is on the stack or stolen. (The two outcomes
     // share no code, which saves the fast path a test.)
     match catch_unwind(AssertUnwindSafe(|| in_branch(a))) {
         Ok(ra) => {
@@ -210,11 +210,11 @@ where
     }
 }
 
-/// Runs `a`. Meanwhile another worker may take the branch, which is to call `run` with `data`; if
-/// nobody does, the branch does not run. Returns the panic that is to go on, if any. When this
-/// returns, no other thread uses `data`.
+/// Runs `a` while another worker may take the branch, which calls `run` with `data`. If nobody
+/// takes the branch, it does not run. Returns the panic to resume, if any. When this returns, no
+/// other thread uses `data`.
 ///
-/// For loops: each of them has types of its own, and they would make a [`join`] of each of them.
+/// For loops: with [`join`], each loop would compile its own copy for its own types.
 ///
 /// # Safety
 /// `stack` is the join stack of the running fiber. Until this returns, one call of `run` with
@@ -249,7 +249,7 @@ pub(crate) unsafe fn join_distant(
     }
 }
 
-/// `a` panicked; `b` runs all the same.
+/// `a` panicked; `b` runs nevertheless.
 #[cold]
 fn a_panicked<B: FnOnce(bool) -> RB, RB>(panic: Box<dyn Any + Send>, b: B) -> ! {
     run_and_discard(|| b(false));
@@ -281,8 +281,8 @@ where
     resume_unwind(panic)
 }
 
-/// `a` panicked, and the branch was stolen. Its result or panic gives way to `a`'s, even if
-/// dropping it panics in turn.
+/// `a` panicked, and the branch was stolen. The branch's result or panic is discarded in favour of
+/// `a`'s panic, even if dropping it panics in turn.
 #[cold]
 #[inline(never)]
 fn panic_stolen<B, RB>(branch: &Branch<B, RB>, panic: Box<dyn Any + Send>) -> !

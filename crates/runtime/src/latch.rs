@@ -1,15 +1,15 @@
-//! Latches: how a joiner learns that what was stolen from it is done.
+//! Latches, by which a joiner learns that its stolen work is done.
 //!
 //! State of the word of a [`Latch`]:
 //!
-//! | word | meaning | moved on by |
+//! | word | meaning | changed by |
 //! |---|---|---|
 //! | null | not done, no waiter | setter: to `DONE`; waiter: to its own address |
 //! | a waiter's address | not done, the waiter parks or will | setter: to `DONE`, then unparks it |
 //! | `DONE` (1) | done; the setter never touches the latch again | |
 //!
-//! As soon as the word is `DONE`, the waiter may return and free the latch. Therefore a setter
-//! works on a pointer and touches nothing behind it after its exchange.
+//! Once the word is `DONE`, the waiter may return and free the latch. So a setter takes a pointer
+//! and touches nothing behind it after its exchange.
 
 // Public to the models only.
 #![cfg_attr(not(loom), allow(unreachable_pub))]
@@ -22,11 +22,12 @@ pub trait Waiter {
     /// Blocks the calling context, which is this waiter, until [`Waiter::unpark`]. May return
     /// early.
     fn park(&self);
-    /// Ends a present or the next [`Waiter::park`]. Called from any thread.
+    /// Ends the current or the next [`Waiter::park`]. Any thread may call this.
     fn unpark(&self);
 }
 
-/// Done once, awaited by at most one. See the [module's documentation](self).
+/// A latch that is set once, and awaited by at most one waiter. See the [module's
+/// documentation](self).
 #[derive(Debug)]
 pub struct Latch<W> {
     state: AtomicPtr<W>,
@@ -37,22 +38,22 @@ fn done<W>() -> *mut W {
 }
 
 impl<W: Waiter> Latch<W> {
-    /// Not done.
+    /// Starts unset.
     #[inline(always)]
     #[allow(clippy::new_without_default)]
     pub fn new() -> Self {
         Self { state: AtomicPtr::new(std::ptr::null_mut()) }
     }
 
-    /// Whether it is done; what the setter did before is then visible.
+    /// Whether the latch is set. If so, the setter's earlier writes are visible.
     #[inline]
     pub fn is_done(&self) -> bool {
         // Ordering: Acquire pairs with the AcqRel exchange in `set`: results are visible.
         self.state.load(Ordering::Acquire) == done()
     }
 
-    /// Waits until it is done, `waiter` being the calling context. Calls `help` before each park,
-    /// and again for as long as `help` has done something.
+    /// Waits until the latch is set; `waiter` is the calling context. Calls `help` before each
+    /// park, and repeats that as long as `help` has done something.
     pub fn wait_helping(&self, waiter: &W, mut help: impl FnMut() -> bool) {
         let me = std::ptr::from_ref(waiter).cast_mut();
         let none = std::ptr::null_mut();
@@ -68,15 +69,15 @@ impl<W: Waiter> Latch<W> {
         }
     }
 
-    /// Marks it done and unparks the waiter, if there is one.
+    /// Sets the latch and unparks the waiter, if there is one.
     ///
     /// # Safety
-    /// `this` points to a latch that is not done; it may be gone when this returns. A registered
-    /// waiter outlives its unparking (fibers live as long as their runtime).
+    /// `this` points to a latch that is not set; the latch may be gone when this returns. A
+    /// registered waiter stays valid until it is unparked (fibers live as long as their runtime).
     pub unsafe fn set(this: *const Self) {
-        // Ordering: Release publishes the results to `is_done`; Acquire pairs with the registration
-        // in `wait`, so that the waiter is seen whole.
-        // SAFETY: not done yet, so the waiter has not returned and the latch is there.
+        // Ordering: Release publishes the results to `is_done`. Acquire pairs with the registration
+        // in `wait`, so that the waiter's fields are visible.
+        // SAFETY: not set yet, so the waiter has not returned and the latch is valid.
         let waiter = unsafe { (*this).state.swap(done(), Ordering::AcqRel) };
         if !waiter.is_null() {
             // SAFETY: registered by a waiter that, by contract, outlives this call.
@@ -85,7 +86,7 @@ impl<W: Waiter> Latch<W> {
     }
 }
 
-/// A latch that is done when its count falls to zero.
+/// A latch that is set when its count falls to zero.
 #[derive(Debug)]
 pub struct CountLatch<W> {
     count: AtomicUsize,
@@ -93,13 +94,13 @@ pub struct CountLatch<W> {
 }
 
 impl<W: Waiter> CountLatch<W> {
-    /// Done after `count` calls of [`CountLatch::drop_one`].
+    /// The latch is set after `count` calls of [`CountLatch::drop_one`].
     #[inline(always)]
     pub fn new(count: usize) -> Self {
         Self { count: AtomicUsize::new(count), latch: Latch::new() }
     }
 
-    /// One more to wait for. The caller holds one that is not dropped yet.
+    /// Adds a count. The caller holds one itself.
     #[inline]
     pub fn add_one(&self) {
         // Ordering: Relaxed, as with any reference count: the caller's own count keeps it above
@@ -107,20 +108,20 @@ impl<W: Waiter> CountLatch<W> {
         self.count.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// How many are left: exact only while no thread changes it.
+    /// The remaining count: exact only while no thread changes it.
     #[inline]
     pub fn pending(&self) -> usize {
         // Ordering: Relaxed, a hint.
         self.count.load(Ordering::Relaxed)
     }
 
-    /// One less to wait for.
+    /// Drops a count.
     ///
     /// # Safety
-    /// As [`Latch::set`]; the caller owns one count.
+    /// As [`Latch::set`]; the caller owns a count.
     pub unsafe fn drop_one(this: *const Self) {
-        // Ordering: Release publishes what this count stood for. Acquire makes the last one see all
-        // the others' work before it passes everything on through the latch.
+        // Ordering: Release publishes the work of this count. Acquire lets the last one see the
+        // work of all others before it passes everything on through the latch.
         // SAFETY: this count keeps the latch alive until this exchange.
         if unsafe { (*this).count.fetch_sub(1, Ordering::AcqRel) } == 1 {
             // SAFETY: the count is zero but the latch is not set, so the waiter is still there.
@@ -128,7 +129,7 @@ impl<W: Waiter> CountLatch<W> {
         }
     }
 
-    /// The owner gives back `own` counts and waits for all others, as [`Latch::wait_helping`] does.
+    /// The owner drops its `own` counts and waits for all others, as [`Latch::wait_helping`] does.
     pub fn finish_helping<'a>(
         &self,
         own: usize,
@@ -138,8 +139,8 @@ impl<W: Waiter> CountLatch<W> {
     ) where
         W: 'a,
     {
-        // Ordering: AcqRel as in `drop_one`; if these were the last counts, all others' work is
-        // visible.
+        // Ordering: AcqRel as in `drop_one`; if these were the last counts, the work of all others
+        // is visible.
         if self.count.fetch_sub(own, Ordering::AcqRel) == own {
             return;
         }

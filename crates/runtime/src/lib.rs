@@ -3,19 +3,19 @@
 //! Below: `sateen-base`, `sateen-sync` (parking), `sateen-deque` (run queues). Above:
 //! `sateen-flow`, `sateen-iter`, the facade. Users depend on the facade, `sateen`.
 //!
-//! Two kinds of work, two structures. *Nested* work ([`join`], [`fork`], loops) lies in frames and
-//! goes on a join stack that belongs to the fiber. *Independent* work ([`spawn`], [`Scope::spawn`])
-//! lies on the heap and goes on the worker's run queue. A task that has to wait is suspended with
-//! its whole stack, and its worker goes on with other work on another stack, never on top of the
-//! waiter.
+//! There are two kinds of work, in two structures. *Nested* work ([`join`], [`fork`], loops) lies
+//! in frames and goes on a join stack, which belongs to the fiber. *Independent* work ([`spawn`],
+//! [`Scope::spawn`]) lies on the heap and goes on the worker's run queue. A task that must wait is
+//! suspended with its whole stack. Its worker then runs other work on another stack, never on top
+//! of the waiter.
 //!
 //! Invariants: no task is started twice; a started task stays on its worker; on top of a waiter's
-//! frames runs only what it waits for; no panic passes a job's boundary except to its joiner.
-//! States, protocols and proofs: `README.md` of this crate.
+//! frames runs only what it waits for; a panic leaves a job only towards its joiner. States,
+//! protocols and proofs: `README.md` of this crate.
 
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 
-// What is there on every target, and what models do without.
+// Available on every target, but not in models.
 #[cfg(not(loom))]
 #[doc(hidden)]
 pub mod iter;
@@ -24,13 +24,13 @@ mod par;
 #[cfg(not(loom))]
 mod unwind;
 
-// Without threads all runs on the calling one.
+// Without threads everything runs on the calling thread.
 #[cfg(target_family = "wasm")]
 mod inline;
 
 cfg_if::cfg_if! {
     if #[cfg(not(target_family = "wasm"))] {
-        // Protocols, which models drive.
+        // Protocols, which models exercise.
         mod aside;
         mod consent;
         mod cycles;
@@ -69,7 +69,7 @@ cfg_if::cfg_if! {
 
 cfg_if::cfg_if! {
     if #[cfg(not(any(loom, target_family = "wasm")))] {
-        // The rest, which models do without.
+        // The rest, which is not in models.
         mod announce;
         mod blocking;
         mod build_error;

@@ -1,17 +1,18 @@
-//! The spawned futures that have not ended. A runtime that closes waits for them, or cancels them.
+//! The spawned futures that have not ended, which a closing runtime waits for or cancels.
 //!
-//! There is a list for each worker that spawns and one for all other threads, each under a short
-//! lock. The links lie in the futures' frames.
+//! There is a list for each worker that spawns and one for all other threads, each with a short
+//! lock. The links are in the futures' frames.
 //!
-//! | state of a future | means | leaves it |
+//! | state of a future | means | leaves it by |
 //! |---|---|---|
-//! | in no list yet | its spawner alone has it | spawner: `enter` |
-//! | in its list | it has not ended, nor have the workers | its poller, before it ends: `leave` |
-//! | in no list any more | it ends, or has ended | never |
+//! | in no list yet | only its spawner has it | spawner: `enter` |
+//! | in its list | neither it nor the workers have ended | its poller, before it ends: `leave` |
+//! | no longer in a list | it ends, or has ended | never |
 //!
 //! So a thread that holds a list's lock may use every frame in the list, and every fiber that such
-//! a frame names. After that lock the frame may be freed, and the fibers too. The counts beside the
-//! lists are exact whenever no worker runs, which is when it matters (`drain.rs`). Proof:
+//! a frame names. Once the lock is released, the frame may be freed, and the fibers too. The counts
+//! beside the lists are exact while no worker runs, which is when it matters (`drain.rs`). Proof:
+//! `README.md`, "Futures"; model: `loom_live.rs`.
 //! `README.md`, "Futures"; model: `loom_live.rs`.
 
 // Public to the models only.
@@ -24,25 +25,25 @@ use std::ptr::NonNull;
 
 type Link<T> = Option<NonNull<T>>;
 
-/// What is listed: the frame of a future.
+/// A list element: the frame of a future.
 pub trait Live: Sized {
     /// The frame's links in its list.
     ///
     /// # Safety
-    /// The frame stays while the answer is used.
+    /// The frame stays valid while the result is used.
     unsafe fn links<'a>(frame: NonNull<Self>) -> &'a Links<Self>;
 }
 
 /// A frame's links in its list.
 pub struct Links<T> {
-    /// Which list: an index.
+    /// The index of its list.
     list: usize,
     /// Previous and next; under the list's lock.
     around: UnsafeCell<(Link<T>, Link<T>)>,
 }
 
 impl<T> Links<T> {
-    /// In no list yet; for the list of this worker, or of other threads.
+    /// Not in a list yet. Meant for the list of this worker, or of other threads.
     pub fn new(worker: Option<usize>, workers: usize) -> Self {
         Self { list: worker.unwrap_or(workers), around: UnsafeCell::new((None, None)) }
     }
@@ -53,7 +54,7 @@ pub struct LiveFutures<T>(Box<[CachePadded<List<T>>]>);
 
 struct List<T> {
     first: SpinLock<First<T>>,
-    /// How many; written under the lock.
+    /// Length of the list; written under the lock.
     count: AtomicU64,
 }
 
@@ -75,7 +76,7 @@ impl<T: Live> LiveFutures<T> {
         let links = unsafe { T::links(frame) };
         let list = &self.0[links.list];
         let mut first = list.first.lock();
-        // SAFETY: the lock is held; what is in the list is alive.
+        // SAFETY: the lock is held, and list members are alive.
         unsafe {
             links.around.with_mut(|around| (*around).1 = first.0);
             if let Some(next) = first.0 {
@@ -87,13 +88,13 @@ impl<T: Live> LiveFutures<T> {
     }
 
     /// # Safety
-    /// `frame` has entered, and has not left.
+    /// `frame` has entered the list and not left it.
     pub unsafe fn leave(&self, frame: NonNull<T>) {
         // SAFETY: by contract.
         let links = unsafe { T::links(frame) };
         let list = &self.0[links.list];
         let mut first = list.first.lock();
-        // SAFETY: the lock is held; what is in the list is alive.
+        // SAFETY: the lock is held, and list members are alive.
         unsafe {
             let (previous, next) = links.around.with(|around| *around);
             match previous {
@@ -109,9 +110,9 @@ impl<T: Live> LiveFutures<T> {
         list.add(u64::MAX);
     }
 
-    /// Calls `mark` for each future, and returns its answers. The future cannot end meanwhile: a
-    /// lock is held. So `mark` calls nothing of the user's, and returns all that is to be used
-    /// later.
+    /// Calls `mark` for each future and returns its results. The future cannot end meanwhile,
+    /// because a lock is held. So `mark` must call no user code, and must return everything that is
+    /// used later.
     #[cold]
     pub fn mark_all<R>(&self, mut mark: impl FnMut(NonNull<T>) -> R) -> Vec<R> {
         let mut marked = Vec::new();
@@ -119,7 +120,7 @@ impl<T: Live> LiveFutures<T> {
             let first = list.first.lock();
             let mut link = first.0;
             while let Some(frame) = link {
-                // SAFETY: in the list, so it stays while the lock is held.
+                // SAFETY: in the list, so it is valid while the lock is held.
                 link = unsafe { T::links(frame).around.with(|around| (*around).1) };
                 marked.push(mark(frame));
             }
@@ -128,7 +129,7 @@ impl<T: Live> LiveFutures<T> {
         marked
     }
 
-    /// How many there are: exact if no worker runs, and near the truth otherwise.
+    /// The number of live futures: exact if no worker runs, and approximate otherwise.
     pub fn count(&self) -> u64 {
         // Ordering: Relaxed. A caller that needs an exact count has synchronised with all workers
         // through the drain word, and with other threads through the queues and the gate.

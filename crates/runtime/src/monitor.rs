@@ -1,25 +1,24 @@
-//! The monitor: a thread that looks at the workers while none is idle, and has a substitute work
-//! for each one that is blocked in the system.
+//! The monitor thread, which starts substitutes for workers that are blocked in the system.
 //!
-//! A task may block its worker where the runtime does not see it: at a lock or a socket of `std`,
-//! in a file, in a foreign library. Then the worker's unstarted work waits, and perhaps the block
-//! ends only when that work has run. While some worker is idle, that one takes the work. So the
-//! worker that finds work as the last idle one arms the monitor.
+//! A task may block its worker where the runtime does not see it: on a lock or socket of `std`, in
+//! a file, in a foreign library. The worker's queued work then waits, and the block may end only
+//! after that work has run. While some worker is idle, that worker takes the work. So the monitor
+//! only watches while no worker is idle: the last idle worker starts it when it finds work.
 //!
-//! | state | means | moved on by |
+//! | state | means | changed by |
 //! |---|---|---|
 //! | `NONE` | there is no thread; counts as drained | a worker: to `LOOKS` |
-//! | `LOOKS` | looks every few milliseconds | itself, with idle workers: to `RESTS` |
+//! | `LOOKS` | checks every few milliseconds | itself, with idle workers: to `RESTS` |
 //! | `RESTS` | sleeps; counts as drained | a worker: to `LOOKS` |
 //! | `ENDED` | the runtime is stopped | |
 //!
-//! All moves but the last are under the lock. The thread that moves it on to `LOOKS` first takes
-//! back the report of being drained. A worker does that, which is not drained itself, so the count
-//! never completes in between (as in `substitutes.rs`).
+//! All changes but the last are under the lock. The worker that sets `LOOKS` first withdraws the
+//! monitor's drained report. That worker is not drained itself, so the count cannot complete in
+//! between (as in `substitutes.rs`).
 //!
-//! A worker is blocked if, from one look to the next, it has started nothing, its thread has used
-//! hardly any time of a processor, and the system says that the thread sleeps. Where the system
-//! does not tell such things, there is no monitor.
+//! A worker counts as blocked if between two checks it has started nothing, its thread has used
+//! hardly any CPU time, and the system reports that the thread sleeps. There is no monitor where
+//! the system does not report this.
 
 use crate::fiber::Fiber;
 use crate::shared::Shared;
@@ -36,44 +35,44 @@ const LOOKS: u8 = 1;
 const RESTS: u8 = 2;
 const ENDED: u8 = 3;
 
-/// Bytes of stack that the thread needs.
+/// Stack size of the thread, in bytes.
 const STACK: usize = 128 << 10;
-/// The time between two looks: while work waits, or a worker may have just blocked.
+/// The time between two checks while work waits, or a worker may have just blocked.
 const LOOK: Duration = Duration::from_millis(2);
-/// The same at most. The time doubles with each look at which nothing is to be done.
+/// The longest time between two checks. The time doubles with each check that finds nothing to do.
 const LONGEST: Duration = Duration::from_millis(8);
-/// The same while some workers are idle, though others are blocked.
+/// The longest time while some workers are idle though others are blocked.
 const LONGEST_IDLE: Duration = Duration::from_millis(64);
-/// Looks that find a worker idle before the monitor rests.
+/// Consecutive checks with an idle worker before the monitor rests.
 const IDLE_LOOKS: u32 = 3;
-/// A blocked thread uses less than one part in so many of the time.
+/// A blocked thread uses less than this fraction of the time.
 const PART: u32 = 8;
 
 /// See the [module's documentation](self).
 pub(crate) struct Monitor {
     state: AtomicU8,
-    /// Guards the moves of `state`.
+    /// Guards the changes of `state`.
     moves: SpinLock<()>,
-    /// It sleeps for longer than [`LONGEST`].
+    /// Whether it sleeps for longer than [`LONGEST`].
     is_slow: AtomicBool,
     parker: ThreadParker,
     blocked: SpinLock<Vec<BlockedWorker>>,
 }
 
-/// A worker that its task has blocked in the system, so that a substitute works for it. In a
+/// A worker that its task has blocked in the system, so that a substitute runs for it. In a
 /// [`Report`](crate::Report).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BlockedWorker {
     /// Its index.
     pub worker: usize,
-    /// The number of its task: [`FiberInfo::id`](crate::FiberInfo).
+    /// Its task's number: [`FiberInfo::id`](crate::FiberInfo).
     pub id: u64,
     /// The task's name.
     pub name: Option<std::sync::Arc<str>>,
     /// Where the task was spawned.
     pub location: Option<&'static Location<'static>>,
-    /// For how long it has been blocked.
+    /// How long it has been blocked.
     pub time: Duration,
 }
 
@@ -90,15 +89,15 @@ impl std::fmt::Display for BlockedWorker {
     }
 }
 
-/// What the monitor knows of a worker.
+/// What the monitor has recorded of a worker.
 #[derive(Default)]
 struct Sample {
     clock: Option<ThreadClock>,
     used: Duration,
     started: u64,
-    /// Since when it has been blocked, if it has.
+    /// Since when it is blocked; `None` if it is not.
     blocked: Option<Instant>,
-    /// A substitute works for it.
+    /// Whether a substitute runs for it.
     has_substitute: bool,
 }
 
@@ -118,10 +117,10 @@ impl Monitor {
         self.blocked.lock().clone()
     }
 
-    /// The calling worker was the last idle one, and has found something to do.
+    /// Called by a worker that was the last idle one and has found something to do.
     #[inline]
     pub(crate) fn arm(&self, shared: &Arc<Shared>) {
-        // Ordering: Relaxed; before it rests, the monitor announces that and looks, see `rest`.
+        // Ordering: Relaxed; before it rests, the monitor announces that and checks, see `rest`.
         let looks = self.state.load(Ordering::Relaxed) == LOOKS;
         if !looks || self.is_slow.load(Ordering::Relaxed) {
             self.arm_slow(shared);
@@ -168,7 +167,7 @@ impl Monitor {
         }
     }
 
-    /// Under the lock, except for the end.
+    /// Under the lock, except at the end.
     fn move_on(&self, from: u8, to: u8, after: impl FnOnce()) {
         let moved = self.state.compare_exchange(from, to, Ordering::SeqCst, Ordering::Relaxed);
         if moved.is_ok() {
@@ -176,22 +175,22 @@ impl Monitor {
         }
     }
 
-    /// Makes a present sleep end soon: the runtime is about to end.
+    /// Shortens a current sleep, because the runtime is about to end.
     pub(crate) fn hurry(&self) {
         if self.state.load(Ordering::Relaxed) == LOOKS {
             self.parker.unpark();
         }
     }
 
-    /// The runtime is stopped.
+    /// Called when the runtime is stopped.
     pub(crate) fn end(&self) {
         self.state.store(ENDED, Ordering::Relaxed);
         self.parker.unpark();
     }
 
-    /// The thread's life.
+    /// The thread's main function.
     fn run(&self, shared: &Arc<Shared>) {
-        // It is woken by a worker that has just found work, and has time.
+        // A worker that has just found work wakes this thread, which is not urgent.
         os::wait_for_cores();
         let mut samples: Vec<Sample> = Vec::new();
         let (mut idle_looks, mut nap) = (0, LOOK);
@@ -211,7 +210,7 @@ impl Monitor {
                 nap = LOOK;
             }
             let some = samples.iter().any(|sample| sample.has_substitute);
-            // Work that comes wakes a worker, and the last one that is woken arms the monitor.
+            // New work wakes a worker, and the last idle worker starts the monitor.
             if !some && shared.sleep.sleepers() >= shared.regular {
                 self.rest(shared, &mut samples);
                 continue;
@@ -231,12 +230,12 @@ impl Monitor {
         self.blocked.lock().clear();
     }
 
-    /// Goes to rest, unless no worker is idle any more.
+    /// Rests, unless no worker is idle any more.
     fn rest(&self, shared: &Shared, samples: &mut Vec<Sample>) {
         samples.clear();
         let _moves = self.moves.lock();
         self.move_on(LOOKS, RESTS, || {
-            // A worker that misses the state is seen here to be awake.
+            // If a worker has missed the state, its being awake is seen here.
             // Partner: the fence in `Owner::leave_idle`.
             fence(Ordering::SeqCst);
             let idle = shared.sleep.has_sleepers() || shared.sleep.searching() > 0;
@@ -248,7 +247,7 @@ impl Monitor {
         });
     }
 
-    /// Looks at all workers, `elapsed` after the last look. Returns whether there was something to
+    /// Checks all workers, `elapsed` after the last check. Returns whether there was something to
     /// do, or may soon be.
     fn look(
         &self,
@@ -260,7 +259,7 @@ impl Monitor {
         samples.resize_with(shared.workers.len(), Sample::default);
         let mut acted = false;
         for worker in shared.workers.iter() {
-            // One that was made since is looked at next time.
+            // A worker created since then is checked next time.
             let Some(sample) = samples.get_mut(worker.index()) else { break };
             let blocked = sample.update(worker, elapsed) && !shared.stall.any_starved();
             if !blocked {
@@ -272,14 +271,14 @@ impl Monitor {
                 continue;
             }
             let since = *sample.blocked.get_or_insert(now - elapsed);
-            // Seen twice, so that a block of some microseconds is none.
+            // Seen twice, so that a block of some microseconds does not count.
             acted |= since == now - elapsed;
             if !sample.has_substitute && since < now - elapsed && shared.needs_worker(now) {
                 sample.has_substitute = true;
                 acted = true;
                 self.tell(worker, now - since);
                 tell_limit(shared);
-                // A substitute whose thread is made here is to work at once.
+                // A substitute whose thread is started here must run at once.
                 os::wait_no_longer();
                 shared.substitutes.block(shared);
                 os::wait_for_cores();
@@ -310,15 +309,15 @@ impl Monitor {
 }
 
 impl Shared {
-    /// Whether there is something to do for a worker if all others are blocked: work that has not
-    /// started, or a timer that is due. The latter may wake a future, which any worker can poll.
+    /// Whether a worker is needed if all others are blocked, because unstarted work or a due timer
+    /// waits. The timer may wake a future, which any worker can poll.
     fn needs_worker(&self, now: Instant) -> bool {
         let is_due = |worker: &Worker| worker.timers.earliest().is_some_and(|at| at <= now);
         self.leaves_work(usize::MAX) || self.workers.iter().any(|worker| is_due(worker))
     }
 }
 
-/// Says once that there is no substitute left.
+/// Reports, once, that all substitutes are in use.
 fn tell_limit(shared: &Shared) {
     static SAID: AtomicBool = AtomicBool::new(false);
     let most = shared.substitutes.count();
@@ -333,7 +332,7 @@ fn tell_limit(shared: &Shared) {
 impl Sample {
     /// Whether `worker` seems to have been blocked for the last `elapsed`.
     fn update(&mut self, worker: &Worker, elapsed: Duration) -> bool {
-        // Another thread may stand for the worker: see `own_thread.rs`.
+        // Another thread may stand in for the worker: see `own_thread.rs`.
         let own = worker.current_fiber().and_then(Fiber::clock);
         let Some(clock) = own.or_else(|| worker.clock.get().copied()) else { return false };
         let (used, started) = (clock.time().unwrap_or_default(), worker.started());
@@ -345,13 +344,13 @@ impl Sample {
             && worker
                 .current_fiber()
                 .is_some_and(|fiber| fiber.is_in_task() && !fiber.is_blocking())
-            // (To ask that again and again of hundreds that are blocked would cost a core.)
+            // (Asking this again and again of hundreds of blocked threads would cost a core.)
             && (self.has_substitute || clock.thread_sleeps())
     }
 }
 
 impl Fiber {
-    /// Whether it runs a task or work of one; a hint.
+    /// Whether it runs a task or a task's branch; a hint.
     fn is_in_task(&self) -> bool {
         self.context_id() != 0
     }

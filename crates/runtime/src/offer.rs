@@ -1,5 +1,4 @@
-//! How nested work is offered: the owner's pushes and answers, and the thief's thefts, around a
-//! join stack and its worker's request word.
+//! Publishing and stealing nested jobs: pushes, requests and thefts on a join stack.
 //!
 //! Invariant: while any worker sleeps, each worker has something public or [`HUNGRY`] raised.
 //! Proof: `README.md`, "Sleeping".
@@ -22,17 +21,17 @@ use sateen_base::prim::{Ordering, fence as full_fence};
 pub unsafe fn push(stack: &JoinStack, job: *const Job, requests: impl Fn() -> u32) -> bool {
     // SAFETY: the caller's.
     unsafe { stack.push(job) };
-    // Push first, poll then: a sleeper raises its request, then looks for the job. Partner of this
+    // Push first, then poll: a sleeper raises its request, then looks for the job. Partner of this
     // fence: the heavy one in `Sleepers::ask`.
     fence::light();
     requests() != 0
 }
 
-/// For so many pushes an owner that has woken a worker offers each job at once, if the worker takes
-/// so long to arrive. So many slow pushes cost less than the wake-up.
+/// For this many pushes, an owner that has woken a worker publishes each job at once until the
+/// worker arrives. These slow pushes cost less than the wake-up.
 pub const EAGER_PUSHES: u32 = 64;
 
-/// What [`answer`] has done.
+/// The result of [`answer`].
 #[derive(Clone, Copy, Debug)]
 pub struct Fed {
     /// Jobs were made public.
@@ -43,17 +42,17 @@ pub struct Fed {
     pub eager: u32,
 }
 
-/// Answers [`HUNGRY`]: offers something, and wakes a sleeper for it. Owner only.
+/// Answers [`HUNGRY`]: publishes jobs, and wakes a sleeper for them. Owner only.
 ///
-/// The woken worker takes some ten microseconds to arrive. The owner may have pushed all its jobs
-/// by then, and not push again for long. So until the worker has found something, the request stays
-/// up, and each push makes its job public, for `eager` pushes at most.
+/// The woken worker takes some ten microseconds to arrive. By then the owner may have pushed all
+/// its jobs, and may not push again for long. So until the worker has found something, the request
+/// stays raised and each push publishes its job, for at most `eager` pushes.
 pub fn answer(stack: &JoinStack, requests: &RequestWord, sleepers: &Sleepers, eager: u32) -> Fed {
     let mut coming = false;
     if eager > 0 {
         stack.publish_all();
-        // Partners: the exchanges by which a woken worker says that it is there, and that it
-        // searches. After each it looks for work. An owner that counts on it relies on that look.
+        // Partners: the exchanges by which a woken worker reports its arrival and its search. After
+        // each it looks for work. An owner that relies on the worker relies on that look.
         fence::light();
         coming = sleepers.are_coming();
         if coming && eager > 1 {
@@ -68,10 +67,10 @@ pub fn answer(stack: &JoinStack, requests: &RequestWord, sleepers: &Sleepers, ea
 }
 
 fn feed(stack: &JoinStack, requests: &RequestWord, sleepers: &Sleepers, wakes: bool) -> Fed {
-    // First clear, then look. The request is answered once something is on offer. The taker of the
-    // last of it asks again: a thief in `steal`, the owner in `reclaim` if any worker sleeps. (If
-    // the request stayed up for as long as any worker sleeps, every push would end here when there
-    // are more threads than cores.)
+    // Clear first, then check. The request is answered once something is public. Whoever takes the
+    // last of it raises the request again: a thief in `steal`, or the owner in `reclaim` if any
+    // worker sleeps. (If the request stayed raised while any worker sleeps, an oversubscribed
+    // runtime would take this path on every push.)
     requests.clear(HUNGRY);
     let public = stack.has_public();
     let published = !public && stack.publish();
@@ -79,16 +78,17 @@ fn feed(stack: &JoinStack, requests: &RequestWord, sleepers: &Sleepers, wakes: b
     if public || published {
         woke = wakes && wake(requests, sleepers);
     } else if sleepers.has_sleepers() {
-        // Nothing to offer: the sleepers still rely on us.
+        // Nothing to publish, but the sleepers still rely on us.
         requests.request(HUNGRY);
     }
     Fed { published, woke, eager: if woke { EAGER_PUSHES } else { 0 } }
 }
 
-/// Wakes a sleeper for what was just made visible, and returns whether it did. Owner only.
+/// Wakes a sleeper for work that was just published. Returns whether it did. Owner only.
 #[inline]
 pub fn wake(requests: &RequestWord, sleepers: &Sleepers) -> bool {
-    // The frequent side of the sleepers' handshake; partner: the heavy fence in `Sleepers::ask`.
+    // The frequent side of the handshake with sleepers; partner: the heavy fence in
+    // `Sleepers::ask`.
     if requests.has(FENCED) {
         full_fence(Ordering::SeqCst);
     } else {
@@ -108,14 +108,14 @@ pub fn reclaim<'a>(
         && let Some((requests, sleepers)) = owner()
         && sleepers.has_sleepers()
     {
-        // Sleepers rely on a request or on something public.
+        // Sleepers rely on a request or on public work.
         requests.request(HUNGRY);
     }
     ours
 }
 
-/// Steals the oldest public job of the worker with the word `requests`, if its tag is `wanted`; see
-/// [`JoinStack::steal_if`]. Returns the job and the tag. Any thread.
+/// Steals the oldest public job of the worker whose request word is `requests`, if its tag is
+/// `wanted`; see [`JoinStack::steal_if`]. Returns the job and the tag. Any thread may call this.
 pub fn steal_if(
     stack: &JoinStack,
     requests: &RequestWord,
@@ -124,12 +124,13 @@ pub fn steal_if(
     ask_for_more(stack.steal_if(wanted), requests)
 }
 
-/// Steals the oldest public job of the worker with the word `requests`. Any thread.
+/// Steals the oldest public job of the worker whose request word is `requests`. Any thread may call
+/// this.
 pub fn steal(stack: &JoinStack, requests: &RequestWord) -> Option<(*const Job, *const ())> {
     steal_if(stack, requests, |_| true)
 }
 
-/// [`steal`] that waits for the stack's lock. Then it finds what was public before.
+/// [`steal`] that waits for the stack's lock, so it finds any job that was public before.
 pub fn steal_surely(stack: &JoinStack, requests: &RequestWord) -> Option<(*const Job, *const ())> {
     ask_for_more(stack.steal_surely(), requests)
 }
@@ -137,8 +138,9 @@ pub fn steal_surely(stack: &JoinStack, requests: &RequestWord) -> Option<(*const
 fn ask_for_more(stolen: Stolen, requests: &RequestWord) -> Option<(*const Job, *const ())> {
     let Stolen::Job(job, tag, more) = stolen else { return None };
     if !more {
-        // The thief will be back. Asked now, the victim has something on offer by then. Asked only
-        // then, it may be past its next push, and not push again for long. See also `answer`.
+        // The thief will come back. If asked now, the victim will have published something by then.
+        // If asked only then, it may be past its next push, and not push again for long. See also
+        // `answer`.
         requests.insist(HUNGRY);
     }
     Some((job, tag))

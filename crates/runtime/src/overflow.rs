@@ -1,12 +1,13 @@
-//! Stack overflow: one message that names the task, its stack and the remedy, then the end.
+//! Stack overflow: a message that names the task, its stack and the remedy; then the process ends.
 //!
-//! Frames that outgrow a stack touch its guard: Rust touches each page of a large frame in turn.
-//! The system raises a signal, whose handler runs on the thread's signal stack and asks here. The
-//! thread's context knows the running fiber, so a switch costs no more for all this.
+//! A frame that outgrows its stack touches the guard, because Rust probes each page of a large
+//! frame in turn. The system raises a signal, whose handler runs on the thread's signal stack and
+//! calls this module. The thread's context names the running fiber, so a switch costs nothing
+//! extra.
 //!
 //! The handler allocates nothing and takes no lock. It reads words that were written before: the
-//! fiber's record, and the number, name and spawning place in the frame of the task, which the
-//! running task keeps.
+//! fiber's record, and the number, name and spawn location in the task's frame, which the running
+//! task keeps alive.
 
 use crate::context;
 use crate::fiber::Fiber;
@@ -16,8 +17,8 @@ use crate::task::Header;
 use sateen_base::os;
 use std::cell::Cell;
 
-/// What the message says of a fiber. Written by its worker's thread while the fiber does not run,
-/// or by the fiber itself; read in a signal handler on that same thread.
+/// What the message says about a fiber. Written by its worker's thread while the fiber does not
+/// run, or by the fiber itself. Read in a signal handler on that same thread.
 #[derive(Debug)]
 pub(crate) struct Record {
     /// Lowest address of the stack.
@@ -40,7 +41,7 @@ impl Record {
         }
     }
 
-    /// The fiber runs on `stack` from now on.
+    /// Records that the fiber runs on `stack` from now on.
     pub(crate) fn place(&self, stack: &FiberStack) {
         self.bottom.set(stack.bottom());
         self.guard.set(stack.guard());
@@ -49,8 +50,8 @@ impl Record {
         self.is_thread.set(false);
     }
 
-    /// The fiber has a thread, on which `size` bytes are left below `here`. The thread itself knows
-    /// its guard.
+    /// Records that the fiber runs on a thread's own stack, with `size` bytes left below `here`.
+    /// The thread itself knows its guard.
     pub(crate) fn place_thread(&self, here: usize, size: usize) {
         self.bottom.set(here.saturating_sub(size));
         self.guard.set(0);
@@ -59,8 +60,8 @@ impl Record {
         self.is_thread.set(true);
     }
 
-    /// Nested work whose frame lies below this goes to a [fresh stack](crate::fresh). On a thread's
-    /// own stack, which nothing else can follow: 0.
+    /// Nested work with a frame below this address moves to a [fresh stack](crate::fresh). 0 for a
+    /// thread's own stack, after which no other can continue.
     #[inline]
     pub(crate) fn limit(&self) -> usize {
         self.limit.get()
@@ -76,12 +77,12 @@ impl Record {
         self.size.get()
     }
 
-    /// Bytes of its stack that the fiber has ever used; unknown for a thread's stack. In debug
-    /// builds only.
+    /// The most bytes that the fiber has ever used of its stack; `None` for a thread's stack. In
+    /// debug builds only.
     ///
     /// # Safety
-    /// The fiber keeps its stack for as long as this takes: it is suspended and cannot be resumed,
-    /// or the caller is on its worker's thread.
+    /// The fiber keeps its stack meanwhile: it is suspended and cannot be resumed, or the caller is
+    /// on its worker's thread.
     #[cfg(debug_assertions)]
     pub(crate) unsafe fn high_water(&self) -> Option<usize> {
         let (bottom, size) = (self.bottom.get(), self.size.get());
@@ -98,7 +99,7 @@ impl Record {
 fn report(fiber: &Fiber) {
     let mut line = Line::new();
     // SAFETY: what runs on the fiber lies on its stack, above the frame that overflowed, and keeps
-    // its task.
+    // its task alive.
     let running = unsafe { fiber.running().as_ref() };
     // SAFETY: as above.
     let task = running.and_then(|running| unsafe { running.task.as_ref() });
@@ -119,8 +120,8 @@ fn report(fiber: &Fiber) {
     os::write_stderr(&line.bytes[..line.len]);
 }
 
-/// A line of text, made without allocation. Pieces from the user are cut to [`Line::PIECE`] bytes,
-/// so that the rest fits. A name keeps its start, a path its end.
+/// A line of text, built without allocation. Text of the user's is cut to [`Line::PIECE`] bytes, so
+/// that the rest fits. A name keeps its start, a path its end.
 struct Line {
     bytes: [u8; Self::ROOM],
     len: usize,
@@ -128,7 +129,8 @@ struct Line {
 
 impl Line {
     const ROOM: usize = 768;
-    /// Longest piece taken whole: all of ours are shorter; a task's name or a path may be longer.
+    /// Longest text that is never cut. All of ours is shorter; a task's name or a path may be
+    /// longer.
     const PIECE: usize = 200;
 
     fn new() -> Self {
@@ -160,7 +162,7 @@ impl Line {
         self.len += piece.len();
     }
 
-    /// As much as fits of the end of `piece`, because the end of a path names the file.
+    /// Appends as much as fits of the end of `piece`, because the end of a path names the file.
     fn push_end(&mut self, piece: &[u8]) {
         self.push(&piece[piece.len().saturating_sub(Self::PIECE)..]);
     }
@@ -180,7 +182,7 @@ impl Line {
     }
 }
 
-/// Has overflows reported from now on, in the whole process.
+/// Installs the overflow handler for the whole process.
 pub(crate) fn install() {
     let handler = |address| {
         let fiber = context::fiber();
@@ -189,8 +191,9 @@ pub(crate) fn install() {
             std::process::abort();
         }
     };
-    // SAFETY: it reads words that are whole at any time (a thread-local without a destructor, a
-    // fiber's record, the constant parts of a running task). It writes a line by system calls.
+    // SAFETY: the handler reads words that are valid at any time (a thread-local without a
+    // destructor, a fiber's record, the constant parts of a running task). It writes a line by
+    // system calls.
     unsafe { os::on_fault(handler) };
 }
 

@@ -1,8 +1,8 @@
-//! A thread whose own stack has a fiber's frames.
+//! A thread whose own stack holds a fiber's frames.
 //!
-//! The fiber is never suspended, for no other stack could go on on the thread: all its waits keep
-//! the thread. The workers of a strict runtime are such threads, and so is one that becomes a
-//! worker and stays what it was (`resident.rs`).
+//! The fiber is never suspended, because no other stack could run on the thread: all its waits keep
+//! the thread. The workers of a strict runtime are such threads, and so is a resident worker
+//! (`resident.rs`).
 
 use crate::fiber::Fiber;
 use crate::join_stack::Slot;
@@ -11,22 +11,22 @@ use sateen_base::os::{self, Mapping, StackGuard};
 use std::io;
 use std::ops::Range;
 
-/// Join slots are kept for so many bytes of stack where the system does not tell how many there
-/// are. A guard follows the slots.
+/// If the system does not report the stack's size, join slots are reserved for this many bytes of
+/// stack. A guard follows the slots.
 const UNKNOWN: usize = 64 << 20;
 
-/// A thread's stack, with join slots for what fits it.
+/// A thread's stack, with join slots for the jobs that fit in it.
 pub(crate) struct OwnStack {
-    /// Where the stack lies, if the system tells.
+    /// The stack's addresses, if the system reports them.
     place: Option<Range<usize>>,
     /// The slots, then a guard. (The stack of a process's first thread may have no limit.)
     slots: Mapping,
-    /// There is a slot for each job that fits so many bytes.
+    /// There is a slot for each job that fits in this many bytes.
     covered: usize,
 }
 
 impl OwnStack {
-    /// For a thread whose stack has about `size` bytes.
+    /// Reserves slots for a thread whose stack has about `size` bytes.
     ///
     /// # Errors
     /// If there is no memory.
@@ -39,7 +39,7 @@ impl OwnStack {
         Ok(Self { place: None, slots, covered })
     }
 
-    /// For the calling thread.
+    /// Reserves slots for the calling thread.
     ///
     /// # Errors
     /// If there is no memory.
@@ -49,8 +49,8 @@ impl OwnStack {
         Ok(Self { place, ..Self::reserve(size)? })
     }
 
-    /// The calling thread's. Without memory for more slots than were reserved, nested work that is
-    /// too deep for them ends the process at their guard.
+    /// Fits the slots to the calling thread. If there is no memory for more slots than were
+    /// reserved, nested work that is too deep for them ends the process at their guard.
     pub(crate) fn of_this_thread(self) -> Self {
         let place = os::thread_stack();
         let size = place.as_ref().map_or(UNKNOWN, Range::len);
@@ -58,24 +58,24 @@ impl OwnStack {
         Self { place, ..larger.unwrap_or(self) }
     }
 
-    /// Whether the system tells where it lies.
+    /// Whether the system reports where the stack lies.
     pub(crate) fn is_known(&self) -> bool {
         self.place.is_some()
     }
 
-    /// `fiber` has its frames here from now on. Where the system does not tell how many bytes there
-    /// are, it is to use no more than `size` of them.
+    /// Gives the stack to `fiber`, whose frames are here from now on. If the system does not report
+    /// the stack's size, the fiber may use `size` bytes.
     ///
     /// # Safety
-    /// The caller is on the thread, and owns the fiber, whose join stack is empty. This outlives
+    /// The caller is on the thread and owns the fiber, whose join stack is empty. `self` outlives
     /// what runs on the fiber.
     pub(crate) unsafe fn give_to(&self, fiber: &Fiber, size: usize) {
         let here = 0u8;
         let here = std::ptr::from_ref(&here).addr();
         let size = self.place.as_ref().map_or(size, |place| here.saturating_sub(place.start));
         fiber.record().place_thread(here, size);
-        // SAFETY: by contract. The slots are as many as the thread's frames can have jobs; behind
-        // them is a guard.
+        // SAFETY: by contract. There is a slot for each job that fits in the thread's frames;
+        // behind them is a guard.
         unsafe { fiber.join_stack().move_to(self.slots.base().as_ptr().cast()) };
     }
 }

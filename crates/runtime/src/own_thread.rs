@@ -1,7 +1,8 @@
 //! A thread for one task of a strict runtime that asks for a larger stack than its worker has.
 //!
-//! The thread is the worker while the task runs, and the worker's own thread waits for it. The
-//! task's frames are above those of the worker's fiber, as if it was called there.
+//! The thread acts as the worker while the task runs, and the worker's own thread waits for it. The
+//! task's frames count as lying above those of the worker's fiber, as if the fiber had called the
+//! task.
 //!
 //! | thread | steps |
 //! |---|---|
@@ -9,9 +10,9 @@
 //! | the task's | is the worker: takes its context, runs the task, gives it back, unparks |
 //! | the worker's | is the worker again |
 //!
-//! Starting a thread, and the parker's release and acquire, order all that one of the two did
-//! before what the other does then. So whatever belongs to the worker's thread is used by one at a
-//! time.
+//! Starting a thread, and the parker's Release and Acquire, order everything that one of the two
+//! threads did before everything that the other does next. So whatever belongs to the worker's
+//! thread is used by one at a time.
 
 use crate::context;
 use crate::entry::Entry;
@@ -28,19 +29,20 @@ use sateen_sync::park::{self, ThreadParker};
 use std::cell::Cell;
 use std::ptr::NonNull;
 
-/// Bytes that a thread needs beyond the frames of its fiber: thread-locals, its own first frames.
+/// Bytes that a thread needs besides its fiber's frames: for thread-locals and its own first
+/// frames.
 pub(crate) const THREAD_OVERHEAD: usize = 32 * 1024;
 
-/// What the two threads share.
+/// State shared by the two threads.
 #[derive(Debug)]
 struct Turn {
-    /// The process that both live in.
+    /// The process in which both live.
     lives_in: u32,
     /// The worker's own thread waits here.
     worker: ThreadParker,
 }
 
-/// What the new thread is given.
+/// What the new thread receives.
 struct Given {
     worker: *const Owner,
     fiber: *const Fiber,
@@ -54,12 +56,12 @@ struct Given {
 unsafe impl Send for Given {}
 
 std::thread_local! {
-    /// The thread sets this before any other thread-local, and so destroys it after all others.
+    /// Set before any other thread-local, so it is destroyed after all others.
     static LAST: Cell<Option<Arc<Turn>>> = const { Cell::new(None) };
 }
 
-/// Runs `task` on a thread with a stack of at least `size` bytes, and returns when it has ended.
-/// False: there is no thread for it, and the task is still the caller's.
+/// Runs `task` on a thread with a stack of at least `size` bytes, and returns when the task has
+/// ended. Returns false if there is no thread for it; the task is then still the caller's.
 pub(crate) fn run(
     worker: &Owner,
     threads: &Threads,
@@ -68,17 +70,17 @@ pub(crate) fn run(
 ) -> bool {
     let shared = worker.shared();
     let below = context::this_fiber();
-    // For its join slots, and for the count of stacks. The frames are on the thread's stack, which
-    // is no larger.
+    // The pooled stack provides join slots, and counts as a stack. The frames are on the thread's
+    // own stack, which is no larger.
     let Some(stack) = shared.stacks.take(size) else { return false };
     let Some(fiber) = bare_fiber(worker) else {
         shared.stacks.give(stack);
         return false;
     };
     // SAFETY: the fiber does not run, so its join stack is empty and belongs to the caller. The
-    // stack has a slot for each job that fits its frames.
+    // stack has a slot for each job that fits in its frames.
     unsafe { fiber.join_stack().move_to(stack.slots()) };
-    // Other join stacks are in use from now on.
+    // The worker uses other join stacks from now on.
     worker.publish(below);
     let ran = start(worker, threads, fiber, task, &stack);
     worker.set_current_fiber(below);
@@ -117,16 +119,16 @@ fn start(
     }
 }
 
-/// The life of the thread.
+/// The thread's main function.
 fn be_worker(given: Given) {
     let Given { worker, fiber, task, turn, size } = given;
     LAST.set(Some(Arc::clone(&turn)));
-    // SAFETY: the starter's thread keeps both, and parks. So this thread is the worker.
+    // SAFETY: the starter's thread keeps both alive, and is parked. So this thread is the worker.
     let (worker, fiber) = unsafe { (&*worker, &*fiber) };
     let shared = Arc::as_ptr(worker.shared());
     context::with(|c| {
         c.enter(Some(worker));
-        // This lasts to the thread's very end, because a worker that leaves waits for it.
+        // This lasts to the very end of the thread, because a worker that leaves waits for it.
         c.join_runtime(shared);
     });
     worker.set_current_fiber(fiber);
@@ -141,7 +143,7 @@ fn be_worker(given: Given) {
     guard.disarm();
     fiber.set_clock(None);
     drop(signals);
-    // SAFETY: the task has ended, so this is a thread like any other.
+    // SAFETY: the task has ended, so this is an ordinary thread.
     unsafe {
         park::install(before);
         park::set_context_id(0);
@@ -151,18 +153,18 @@ fn be_worker(given: Given) {
         c.enter(None);
     });
     if turn.lives_in != process_generation() {
-        // The worker's own thread is in the process that has forked.
+        // The worker's own thread stayed in the parent process.
         forked::end_process();
     }
     turn.worker.unpark();
-    // The destructors of thread-locals run after this, as on any thread that is no worker.
+    // The destructors of thread-locals run after this, as on any ordinary thread.
 }
 
 /// The threads of a strict runtime's tasks.
 #[derive(Debug)]
 pub(crate) struct Threads {
     live: AtomicUsize,
-    /// Above this number the standard library aborts instead of reporting.
+    /// Above this number the standard library aborts instead of returning an error.
     limit: usize,
     ended: SpinLock<Vec<Ended>>,
 }
@@ -175,7 +177,7 @@ struct Ended {
 }
 
 impl Ended {
-    /// Whether the thread has destroyed its thread-locals. `JoinHandle::is_finished` tells only of
+    /// Whether the thread has destroyed its thread-locals. `JoinHandle::is_finished` only covers
     /// its main function.
     fn is_over(&self) -> bool {
         Arc::strong_count(&self.turn) == 1
@@ -219,8 +221,7 @@ impl Threads {
         over.into_iter().for_each(Ended::join);
     }
 
-    /// Waits until the threads of tasks that have ended are gone. For a worker that has left its
-    /// loop.
+    /// Waits until the threads of ended tasks are gone. Called by a worker that has left its loop.
     pub(crate) fn join_ended(&self) {
         let threads = std::mem::take(&mut *self.ended.lock());
         threads.into_iter().for_each(Ended::join);

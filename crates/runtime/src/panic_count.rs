@@ -1,38 +1,38 @@
-//! Panics are counted for each fiber, though the standard library counts them for each thread.
+//! A panic count for each fiber, on top of the standard library's count for each thread.
 //!
-//! [`panicking`](std::thread::panicking) says whether more panics have begun on the calling thread
-//! than were caught there. A fiber that waits in a destructor, while it unwinds, leaves its panic
-//! on that count. Then locks that others on the thread hold when they panic are not poisoned, and
+//! [`panicking`](std::thread::panicking) tells whether more panics have begun on the calling thread
+//! than were caught there. A fiber that waits in a destructor while it unwinds leaves its panic in
+//! that count. Then locks held by other fibers of the thread are not poisoned when those panic, and
 //! no code can tell whether a cancelled task may unwind. So the fiber takes its panics off the
 //! count when it leaves the thread, and puts them back when it returns.
 //!
 //! The standard library has no call for that. It counts a panic where it begins, and uncounts it
 //! where it is caught. A [`Raised`] is a panic on a stack of its own, stopped in a destructor. The
-//! thread that began it has counted it; the thread that lets it go on will uncount it.
+//! thread that began it has counted it; the thread that lets it continue will uncount it.
 //!
 //! | to | do |
 //! |---|---|
-//! | take a panic off the count | let a raised one go on, which another thread has begun |
+//! | take a panic off the count | let a raised one continue that another thread has begun |
 //! | put it back | begin one, which is then a raised one |
 //! | keep few of them | the *bank*, a thread, begins them if none is left, and ends the surplus |
 //!
 //! Why the counts are right:
 //!
-//! 1. Each raised panic that exists has been counted by a thread and not uncounted.
-//! 2. A worker lets one go on only while its own count is above zero. The fiber whose panic that is
-//!    does not run until the worker has put one back.
-//! 3. So when that fiber catches its panic, it uncounts what the putting back has counted.
-//! 4. The sum of the workers' changes is thus that of the fibers' own panics. What is raised beyond
-//!    is on the bank's count, and no more is let go on there than was begun there.
+//! 1. Each raised panic has been counted by a thread and not yet uncounted.
+//! 2. A worker lets one continue only while its own count is above zero. The fiber whose panic that
+//!    is does not run until the worker has put one back.
+//! 3. So when that fiber catches its panic, it uncounts what putting it back has counted.
+//! 4. The workers' changes thus add up to the fibers' own panics. Further raised panics are in the
+//!    bank's count, which lets no more continue than it has begun.
 //!
-//! Why putting back cannot fail: it needs a stack, and the taking off has left one behind. That
-//! stack lies in the bank, or under a raised panic, and then the bank lets that panic go on.
+//! Putting back cannot fail: it needs a stack, and the earlier removal has left one behind. That
+//! stack is in the bank or under a raised panic, and in the second case the bank lets that panic
+//! continue.
 //!
-//! Several threads share only the bank, under one lock, with one condition for all that wait. The
-//! counts are those of the standard library, one for each thread, and only that thread changes its
-//! own. A process that forked has a bank of its own, since the thread of its parent's bank is
-//! missing. Panics that were raised in the parent are lost to the child; so there putting back may
-//! need a new stack.
+//! Several threads share only the bank, with one lock and one condition variable. The counts are
+//! the standard library's, one for each thread, and only that thread changes its own. A forked
+//! process has its own bank, because the thread of its parent's bank is missing. Panics raised in
+//! the parent are lost to the child, so there putting back may need a new stack.
 
 use crate::announce::{self, Announced};
 use crate::unwind::CAN_UNWIND;
@@ -44,22 +44,22 @@ use sateen_base::prim::time::Duration;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-/// Bytes for a panic that is begun and caught.
+/// Bytes of stack for a panic that is begun and caught.
 const STACK: usize = 64 * 1024;
 
-/// How many are begun at once.
+/// How many are begun at a time.
 const BATCH: usize = 8;
-/// The most that are kept.
+/// The most that are kept in reserve.
 const MOST: usize = 2 * BATCH;
-/// How long any are kept: while there are some, every question whether a thread panics takes a
-/// little longer.
+/// How long the reserve is kept. While it is not empty, each `panicking` takes a little longer.
 const KEEP: Duration = Duration::from_millis(100);
 
-/// A panic that has begun, and stops in a destructor. Never dropped: it would unwind on its own.
+/// A panic that has begun and is stopped in a destructor. It must not be dropped, which would
+/// unwind it.
 struct Raised(Coroutine<(), (), (), DefaultStack>, Announced);
 
-// SAFETY: on its stack lie the frames of `body` and `raise`, and of the unwinder between them. The
-// former use nothing of the thread's. The latter has read the thread's count before, in `raise`,
+// SAFETY: its stack holds the frames of `body` and `raise`, and of the unwinder between them. The
+// former use nothing of the thread's. The unwinder has read the thread's count before, in `raise`,
 // and changes it in `body`.
 unsafe impl Send for Raised {}
 
@@ -87,7 +87,7 @@ impl Raised {
     }
 }
 
-/// Only the catch in it may touch what is the thread's: the compiler could keep the address.
+/// Only the catch inside may use thread-locals: the compiler could keep their addresses.
 #[inline(never)]
 fn body(yielder: &Yielder<(), ()>, (): ()) {
     drop(catch_unwind(AssertUnwindSafe(|| raise(yielder))));
@@ -111,7 +111,7 @@ fn raise(yielder: &Yielder<(), ()>) -> ! {
 #[derive(Default)]
 struct Bank {
     state: Mutex<State>,
-    /// The bank's thread has something to do, or has done it.
+    /// Notified when the bank's thread has something to do, or has done it.
     changed: Condvar,
 }
 
@@ -127,7 +127,7 @@ struct State {
 }
 
 impl Bank {
-    /// The bank of this process. Its thread is there, or is still to be started.
+    /// The bank of this process. Its thread may not have been started yet.
     fn of_this_process() -> &'static Self {
         static BANK: PerProcess<Bank> = PerProcess::new();
         BANK.get(Self::default)
@@ -141,7 +141,7 @@ impl Bank {
         self.changed.wait(state).unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes a raised panic; none without memory or threads for one.
+    /// Takes a raised panic; `None` if there is no memory or thread for one.
     fn withdraw(&'static self) -> Option<Raised> {
         let mut state = self.lock();
         if !state.is_open {
@@ -162,11 +162,11 @@ impl Bank {
         }
     }
 
-    /// Gives a panic that the caller has raised to the bank.
+    /// Deposits a panic that the caller has raised.
     fn deposit(&self, raised: Raised) {
         let mut state = self.lock();
         state.raised.push(raised);
-        // Wakes threads that want a stack; or the bank, which has less or more to keep now.
+        // Wakes threads that want a stack, and the bank, whose reserve has changed.
         self.changed.notify_all();
     }
 
@@ -196,8 +196,8 @@ impl Bank {
         }
     }
 
-    /// The life of the bank's thread. Its own count is the number of raised panics beyond those of
-    /// fibers.
+    /// The main loop of the bank's thread. Its own count is the number of raised panics beyond
+    /// those of fibers.
     fn serve(&self) {
         let mut count = 0_usize;
         let mut state = self.lock();
@@ -232,7 +232,7 @@ impl Bank {
         }
     }
 
-    /// On the bank's thread.
+    /// Lets one panic continue. On the bank's thread only.
     fn lower_one(&self, state: &mut State) -> usize {
         let Some(raised) = state.raised.pop() else { return 0 };
         state.stacks.push(raised.lower());
@@ -242,18 +242,18 @@ impl Bank {
     }
 }
 
-/// How many panics of the calling thread were taken off its count.
+/// The number of the calling thread's panics that were taken off its count.
 #[must_use]
 pub(crate) struct Hidden(usize);
 
 impl Hidden {
-    /// Takes all panics off the count. If there is no memory or thread for that, they stay. Then
-    /// others on the thread appear to panic.
+    /// Takes all panics off the count. If there is no memory or thread for that, they stay, and
+    /// other fibers on the thread appear to panic.
     #[inline]
     pub(crate) fn take() -> Self {
         let mut hidden = Self(0);
-        // Else it is a panic hook that waits, and to raise a panic would end the process before the
-        // hook has told of its own.
+        // If unwinding is impossible, it is a panic hook that waits. Raising a panic would end the
+        // process before the hook has printed its own.
         if CAN_UNWIND && thread::panicking() {
             hidden.take_slow();
         }

@@ -1,16 +1,16 @@
-//! On which cores workers work.
+//! CPU placement of workers.
 //!
-//! A system may wake a worker on the very core of the worker that woke it, though others are free
-//! ([`os::misplaces_threads`]). The woken one would preempt the other, take half of its work, and
-//! the two would have one core. So it first moves: to the core where it slept, to the one where the
-//! other slept, or to any on which no worker works. That last one is often the core of a caller
-//! from outside, which has just begun a call and is about to sleep.
+//! The kernel may wake a worker on the core of its waker while other cores are free
+//! ([`os::misplaces_threads`]). The woken worker would preempt its waker and take half of its work,
+//! and the two would share one core. So it first moves: to the core where it slept, to the one
+//! where its waker slept, or to any core without a worker. The last is often the core of a caller
+//! from outside, who has just begun a call and is about to sleep.
 //!
-//! A worker that searches does not sleep, but gives way all the time. The system rarely moves a
-//! thread that ran a moment ago, so two workers may keep one core for long. A worker that was away
-//! for long when it gave way therefore moves as well.
+//! A worker that searches does not sleep, but yields often. The kernel rarely moves a thread that
+//! ran a moment ago, so two workers may share a core for long. So a worker also moves if a yield
+//! took it long.
 //!
-//! All of it are hints. A wrong one costs a move for nothing, or none where one would have helped.
+//! Placement is a hint: a wrong guess costs one migration, or misses one.
 
 use crate::worker::Owner;
 use sateen_base::os;
@@ -18,12 +18,12 @@ use sateen_base::prim::{AtomicUsize, Ordering};
 
 const NONE: usize = usize::MAX;
 
-/// A worker's core. The worker writes; the others read.
+/// A worker's core. Written by the worker, read by others.
 #[derive(Debug)]
 pub(crate) struct Place {
-    /// Where it works, while it does.
+    /// Where it runs, while it works.
     at: AtomicUsize,
-    /// Where it slept last.
+    /// Where it last slept.
     slept_at: AtomicUsize,
 }
 
@@ -35,7 +35,7 @@ impl Default for Place {
 
 // Ordering: Relaxed in all of them, hints.
 impl Place {
-    /// The calling worker begins to work, or is about to wake another.
+    /// Called when the worker begins to work, or is about to wake another.
     pub(crate) fn works(&self) {
         self.at.store(here(), Ordering::Relaxed);
     }
@@ -59,14 +59,14 @@ fn here() -> usize {
     os::current_core().unwrap_or(NONE)
 }
 
-/// A core on which no worker works, at best one of `slept`, where they have slept.
+/// A core on which no worker runs, preferably one of `slept`, where they slept.
 fn free_core(slept: [usize; 2], cores: usize, is_taken: impl Fn(usize) -> bool) -> Option<usize> {
     slept.into_iter().chain(0..cores).find(|&core| core != NONE && !is_taken(core))
 }
 
 impl Owner {
-    /// Moves the calling worker, which was woken or waited for its core, if another works on that
-    /// core and one is free.
+    /// Moves the calling worker, which was woken or waited for its core, to a free core if another
+    /// worker runs on its own.
     #[cold]
     pub(crate) fn make_room(&self) {
         let here = here();

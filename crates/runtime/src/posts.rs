@@ -1,12 +1,12 @@
-//! Work that is posted to all workers of a runtime, one piece each.
+//! Posts one piece of work to each worker of a runtime.
 
 use crate::entry::Entry;
 use crate::shared::Shared;
 
 impl Shared {
-    /// Puts `entries[i]` into the pinned queue of worker *i*. Of two calls, all workers get the
-    /// entries in the same order: so the jobs of two broadcasts may wait for each other's. Returns
-    /// the workers that take theirs. [`Shared::announce_posted`] follows.
+    /// Puts `entries[i]` into the pinned queue of worker *i*. Two calls have the same order at all
+    /// workers, so jobs of two broadcasts may wait for each other's. Returns the workers that
+    /// accepted theirs. [`Shared::announce_posted`] follows.
     pub(crate) fn post_each(&self, entries: &[Entry]) -> Vec<usize> {
         let mut posted = Vec::with_capacity(entries.len());
         let order = self.posting.lock();
@@ -19,7 +19,7 @@ impl Shared {
         posted
     }
 
-    /// Wakes the workers that have got something.
+    /// Wakes the workers that have received something.
     pub(crate) fn announce_posted(&self, posted: &[usize]) {
         posted.iter().for_each(|&index| _ = self.sleep.wake_owner(index));
     }

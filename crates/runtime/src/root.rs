@@ -1,10 +1,9 @@
 //! The two loops of a worker thread.
 //!
-//! The *root* has the thread's own stack and runs no user code. It resumes fibers: those that are
-//! ready, or else one that runs the *scheduling loop*, which takes work and calls it. When the
-//! called task suspends, control returns to the root, and the whole stack stays as it is. The root
-//! goes on with another fiber, if need be a fresh one, which starts the scheduling loop from its
-//! beginning.
+//! The *root* runs on the thread's own stack and runs no user code. It resumes fibers: ready ones,
+//! or else one that runs the *scheduling loop*, which takes work and calls it. When the called task
+//! suspends, control returns to the root, and the whole stack stays as it is. The root then resumes
+//! another fiber, if necessary a new one, which enters the scheduling loop at its beginning.
 
 use crate::context::{self, call_off_fiber};
 use crate::entry::{Entry, Work};
@@ -25,12 +24,13 @@ use sateen_base::os::ThreadClock;
 use sateen_base::prim::Arc;
 use std::ptr::NonNull;
 
-/// Fibers kept with their stacks at the base of the scheduling loop.
+/// Most idle fibers kept with their stacks at the base of the scheduling loop.
 const IDLE_FIBERS: usize = 16;
-/// New fibers for which the allocator is made to grow at once.
+/// New fibers for which the allocator grows in one step.
 const FIBERS_PER_GROWTH: usize = 64;
 
-/// A worker thread's life. In a strict runtime its tasks run on the thread's own stack, `own`.
+/// The main function of a worker's thread. In a strict runtime its tasks run on the thread's own
+/// stack, `own`.
 pub(crate) fn worker_main(shared: Arc<Shared>, index: usize, own: Option<OwnStack>) {
     // SAFETY: this thread is worker `index` from here on.
     let worker = unsafe { shared.workers[index].owner() };
@@ -41,9 +41,9 @@ pub(crate) fn worker_main(shared: Arc<Shared>, index: usize, own: Option<OwnStac
         c.join_runtime(Arc::as_ptr(&shared));
     });
     call_hook(shared.hooks.on_start.as_deref(), index);
-    // SAFETY: here and below, nothing runs on the thread yet, or any more.
+    // SAFETY: here and below, nothing runs on the thread.
     let before = unsafe { sateen_sync::park::install(Some(&Suspend)) };
-    // For the handler of overflows. Without memory for it, an overflow ends the process with a
+    // For the overflow handler. If there is no memory for it, an overflow ends the process with a
     // shorter message.
     let signals = sateen_base::os::SignalStack::ensure();
     let guard = AbortGuard::new("a panic reached a worker's root");
@@ -84,8 +84,8 @@ fn root_loop(worker: &Owner) {
     end_idle(worker);
 }
 
-/// Resumes one fiber, or naps for want of a stack. `naps` counts the naps in a row; returns the new
-/// count.
+/// Resumes one fiber, or naps for lack of a stack. `naps` is the number of naps in a row; returns
+/// the new number.
 #[inline(always)]
 pub(crate) fn step(worker: &Owner, naps: u32) -> u32 {
     let Some(fiber) = next_fiber(worker, naps > 0) else {
@@ -100,7 +100,7 @@ pub(crate) fn step(worker: &Owner, naps: u32) -> u32 {
     0
 }
 
-/// Ends the fibers at the base of their loops. The runtime is stopped.
+/// Ends the fibers at the base of their loops, once the runtime is stopped.
 pub(crate) fn end_idle(worker: &Owner) {
     while let Some(fiber) = worker.with_idle(Vec::pop) {
         // SAFETY: fibers live as long as the runtime.
@@ -111,8 +111,8 @@ pub(crate) fn end_idle(worker: &Owner) {
     }
 }
 
-/// The fiber to resume: one that can go on, or one with a scheduling loop, for new work or for a
-/// search. None: the work takes a stack, and there is none.
+/// Picks the fiber to resume: a ready one, or one with a scheduling loop, for new work or for a
+/// search. `None` if the work needs a stack and there is none.
 #[inline(always)]
 fn next_fiber(worker: &Owner, starved: bool) -> Option<&'static Fiber> {
     let popped = match worker.take_next() {
@@ -123,7 +123,8 @@ fn next_fiber(worker: &Owner, starved: bool) -> Option<&'static Fiber> {
     let Some(entry) = popped else { return base_fiber(worker) };
     match entry.as_fiber() {
         Some(fiber) => {
-            // (Other fibers start something, which announces timers too, or sleep and watch.)
+            // (Other fibers start something, which announces timers too, or sleep and watch
+            // timers.)
             worker.announce_timer();
             Some(fiber)
         }
@@ -131,8 +132,8 @@ fn next_fiber(worker: &Owner, starved: bool) -> Option<&'static Fiber> {
     }
 }
 
-/// A fiber that can run `entry`. Without one, `entry` is put aside, and a fiber that can go on is
-/// resumed.
+/// Picks a fiber that can run `entry`. If there is none, puts `entry` aside, and picks a ready
+/// fiber.
 #[inline(never)]
 fn next_fiber_slow(worker: &Owner, entry: Entry) -> Option<&'static Fiber> {
     match base_fiber(worker) {
@@ -155,7 +156,7 @@ fn recycle(worker: &Owner, fiber: &Fiber) {
     worker.with_bare(|bare| bare.push(fiber));
 }
 
-/// A fiber that runs the scheduling loop, or none if there is no stack for it.
+/// A fiber that runs the scheduling loop; `None` if there is no stack for it.
 #[inline(never)]
 pub(crate) fn base_fiber(worker: &Owner) -> Option<&'static Fiber> {
     if let Some(fiber) = worker.with_idle(Vec::pop) {
@@ -181,13 +182,13 @@ pub(crate) fn extra_fiber(worker: &Owner) -> Option<&'static Fiber> {
     Some(fiber)
 }
 
-/// A fiber that begins with `main` on a stack of at least `size`; none if that cannot be had.
+/// A fiber that begins with `main` on a stack of at least `size`; `None` if there is no such stack.
 fn placed_fiber(worker: &Owner, size: StackSize, main: Main) -> Option<&'static Fiber> {
     let stack = worker.shared().stacks.take(size)?;
     place_fiber(worker, stack, main)
 }
 
-/// A fiber that begins with `main` on a stack as large as a thread's; none if that cannot be had.
+/// A fiber that begins with `main` on a stack of at least a thread's size; `None` if there is none.
 pub(crate) fn fresh_fiber(worker: &Owner, main: Main) -> Option<&'static Fiber> {
     placed_fiber(worker, worker.shared().stacks.large_size(), main)
 }
@@ -202,7 +203,7 @@ fn place_fiber(worker: &Owner, stack: FiberStack, main: Main) -> Option<&'static
     Some(fiber)
 }
 
-/// A fiber without a stack; none if there is no memory for the list of fibers.
+/// A fiber without a stack; `None` if there is no memory for the list of fibers.
 pub(crate) fn bare_fiber(worker: &Owner) -> Option<&'static Fiber> {
     let shared = worker.shared();
     let fiber = match worker.with_bare(Vec::pop) {
@@ -222,19 +223,19 @@ pub(crate) fn bare_fiber(worker: &Owner) -> Option<&'static Fiber> {
     Some(unsafe { &*fiber })
 }
 
-/// Makes the allocator grow once for many fibers. The GNU one grows the heap of a thread by just
-/// what is missing. So every fourth fiber cost a system call that changes a mapping, and such a
-/// call holds up the page faults of all threads.
+/// Makes the allocator grow once for many fibers. The GNU allocator grows a thread's heap by just
+/// what is missing, so every fourth fiber cost a system call that changes a mapping. Such a call
+/// delays the page faults of all threads.
 #[cold]
 fn grow_heap() {
     let mut room = Vec::<u8>::new();
-    // Without memory for it the fibers take theirs one by one.
+    // If there is no memory for it, the fibers allocate one by one.
     _ = room.try_reserve_exact(FIBERS_PER_GROWTH * size_of::<Fiber>() * 3 / 2);
     drop(std::hint::black_box(room));
 }
 
-/// Starts `task`, which asks for a larger or a much smaller stack than others have, on its own. If
-/// there is no memory for that, one that fits runs on the caller's stack. A larger one fails,
+/// Starts `task`, which asks for a larger or a much smaller stack than the default, on a stack of
+/// its own. If there is none, a task that fits runs on the caller's stack. A larger one fails,
 /// because waiting would not make other stacks larger.
 ///
 /// The caller runs `current`. A fiber that may leave its thread is at the base of its loop: only
@@ -269,7 +270,7 @@ pub(crate) fn start_apart(worker: &Owner, current: &Fiber, task: NonNull<Header>
     }
 }
 
-/// Runs the one task that the fiber was made for.
+/// Runs the one task for which the fiber was created.
 fn run_handed(worker: &'static Owner, fiber: &'static Fiber) {
     let guard = AbortGuard::new("a panic reached the base of a task's own stack");
     if let Some(entry) = fiber.start() {
@@ -279,7 +280,7 @@ fn run_handed(worker: &'static Owner, fiber: &'static Fiber) {
     guard.disarm();
 }
 
-/// Takes work and runs it, on `fiber`'s stack, for as long as no fiber is to go on.
+/// Takes work and runs it on `fiber`'s stack, until a fiber is ready.
 fn scheduling_loop(worker: &'static Owner, fiber: &'static Fiber) {
     let guard = AbortGuard::new("a panic reached the scheduling loop");
     let shared = worker.shared();
@@ -287,7 +288,7 @@ fn scheduling_loop(worker: &'static Owner, fiber: &'static Fiber) {
     loop {
         let idle = worker.with_idle(|idle| idle.len());
         if idle != 0 && shared.stacks.is_tight() {
-            // Another worker needs this stack more. The root goes on with a spare one.
+            // Another worker needs this stack more. The root continues with a spare one.
             break;
         }
         let next = || worker.pop(if is_substitute { Pop::Needed } else { Pop::Any });
@@ -311,8 +312,8 @@ fn scheduling_loop(worker: &'static Owner, fiber: &'static Fiber) {
     guard.disarm();
 }
 
-/// The life of a worker in a strict runtime: the scheduling loop, on the thread's own stack. Tasks
-/// keep their threads there, so no fiber is ever resumed.
+/// The main function of a worker in a strict runtime: the scheduling loop on the thread's own
+/// stack. Tasks keep their threads there, so no fiber is ever resumed.
 fn run_in_place(worker: &Owner, own: &OwnStack) {
     let shared = worker.shared();
     let Some(fiber) = bare_fiber(worker) else {
@@ -334,8 +335,8 @@ fn run_in_place(worker: &Owner, own: &OwnStack) {
     context::with(|c| c.set_fiber(None));
 }
 
-/// The scheduling loop of a worker whose root is called now and then. The root decides after each
-/// entry whether to go on.
+/// The scheduling loop of a worker whose root is called now and then. After each entry the root
+/// decides whether to continue.
 fn one_by_one(worker: &'static Owner, fiber: &'static Fiber) {
     let guard = AbortGuard::new("a panic reached the scheduling loop");
     while let Some(entry) = worker.take_next() {
@@ -350,7 +351,7 @@ fn one_by_one(worker: &'static Owner, fiber: &'static Fiber) {
     guard.disarm();
 }
 
-/// Nothing that is queued is to begin: closures fail, futures are dropped at their turn.
+/// Nothing queued may start any more: closures fail, futures are dropped in turn.
 #[cold]
 pub(crate) fn cancel_queued(worker: &Owner) {
     let error = || JoinError::Cancelled;
@@ -360,7 +361,7 @@ pub(crate) fn cancel_queued(worker: &Owner) {
     });
 }
 
-/// The spawned tasks in reach fail; what else is queued stays. `future` is called with each future.
+/// Fails the spawned tasks in reach; other queued work stays. `future` is called with each future.
 fn refuse_spawns(worker: &Owner, error: fn() -> JoinError, future: impl Fn(NonNull<FutureHead>)) {
     let shared = worker.shared();
     let mut keep: Vec<Entry> = Vec::new();

@@ -1,20 +1,20 @@
-//! Loops on the calling thread: all iterations in one piece, or in pieces of a fixed grain.
+//! Loops on the calling thread, in one piece or in pieces of a fixed grain.
 
 use crate::par::piece::Piece;
 use crate::unwind::Held;
 
-/// How a loop is cut: not at all.
+/// How a loop is divided.
 #[derive(Debug)]
 pub struct Lazy(());
 
 impl Lazy {
-    /// A loop.
+    /// A loop in one piece.
     #[inline]
     pub fn at_least(_: usize) -> Self {
         Self(())
     }
 
-    /// Works `rest` off.
+    /// Runs `rest`.
     #[inline]
     pub fn run<P: Piece>(self, rest: P::Rest) -> P::Output {
         let mut state = Held::new(P::begin(&rest));

@@ -1,6 +1,6 @@
-//! Fork-join where there are no threads, as on WebAssembly: all of it runs on the calling thread.
+//! Fork-join on the calling thread, for targets without threads such as WebAssembly.
 //!
-//! The loops of `par` are built on this as they are on workers.
+//! The loops of `par` use this as they use workers elsewhere.
 
 pub(crate) mod lazy;
 mod scope;
@@ -9,7 +9,7 @@ pub use scope::{Scope, scope};
 
 use crate::unwind::Held;
 
-/// Runs both closures and returns both results, on the calling thread.
+/// Runs both closures on the calling thread and returns both results.
 ///
 /// ```
 /// let (a, b) = sateen::join(|| 1 + 1, || 2 + 2);
@@ -17,7 +17,7 @@ use crate::unwind::Held;
 /// ```
 ///
 /// # Panics
-/// With the panic of a closure. After one of the first, the second does not run.
+/// With the panic of a closure. If the first panics, the second does not run.
 #[inline]
 pub fn join<A, B, RA, RB>(a: A, b: B) -> (RA, RB)
 where
@@ -26,13 +26,13 @@ where
     RA: Send,
     RB: Send,
 {
-    // A panic of `b` meets no other from the destructor of the result.
+    // Held, so that a panic of `b` does not meet another from this result's destructor.
     let a = Held::new(a());
     let b = b();
     (a.release(), b)
 }
 
-/// Runs all closures in order, and returns their results, on the calling thread.
+/// Runs all closures in order on the calling thread, and returns their results.
 ///
 /// ```
 /// let squares = sateen::fork([1u64, 2, 3].map(|x| move || x * x));
@@ -40,23 +40,23 @@ where
 /// ```
 ///
 /// # Panics
-/// With the panic of a closure. Those behind it do not run.
+/// With the panic of a closure. Later closures do not run.
 #[inline]
 pub fn fork<F, R, const N: usize>(fs: [F; N]) -> [R; N]
 where
     F: FnOnce() -> R + Send,
     R: Send,
 {
-    // As in `join`, and closures that do not run have destructors, too.
+    // As in `join`; closures that do not run have destructors too.
     fs.map(Held::new).map(|f| Held::new(f.release()())).map(Held::release)
 }
 
-/// How many workers a loop has: 1, the calling thread.
+/// The number of workers for loops: 1, the calling thread.
 pub fn current_num_threads() -> usize {
     1
 }
 
-/// The index of the worker that the caller runs on: none, as there are none.
+/// The index of the caller's worker: `None`, as there are no workers.
 pub fn worker_index() -> Option<usize> {
     None
 }

@@ -1,4 +1,4 @@
-//! Scopes whose spawns run where they are made.
+//! Scopes whose spawns run at once, on the calling thread.
 
 use sateen_base::SpinLock;
 use sateen_base::unwind::discard;
@@ -10,14 +10,14 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 #[derive(Debug)]
 pub struct Scope<'scope> {
     panic: SpinLock<Option<Box<dyn Any + Send>>>,
-    /// Invariant in the lifetime, so that a spawn cannot be given a shorter one.
+    /// Invariant in the lifetime, so that it cannot be shortened for a spawn.
     marker: PhantomData<fn(&'scope ()) -> &'scope ()>,
 }
 
 impl<'scope> Scope<'scope> {
-    /// Runs `f`, which may borrow whatever outlives the scope, and may spawn in turn.
+    /// Runs `f`, which may borrow anything that outlives the scope, and may spawn in turn.
     ///
-    /// If it panics, [`scope`] passes the panic on at its end.
+    /// If `f` panics, [`scope`] resumes the panic at its end.
     pub fn spawn<F>(&self, f: F)
     where
         F: FnOnce(&Scope<'scope>) + Send + 'scope,
@@ -26,15 +26,15 @@ impl<'scope> Scope<'scope> {
         let mut first = self.panic.lock();
         let late = if first.is_none() { first.replace(panic) } else { Some(panic) };
         drop(first);
-        // Its destructor is user code, so it runs without the lock.
+        // Its destructor is user code, so it runs outside of the lock.
         discard(late);
     }
 }
 
-/// Runs `f` with a scope, whose spawns run where they are made.
+/// Runs `f` with a scope whose spawns run at once, on the calling thread.
 ///
 /// # Panics
-/// With the panic of `f`, or else with the first one of a spawn.
+/// With the panic of `f`, or else with the first panic of a spawn.
 ///
 /// ```
 /// let mut lengths = [0; 2];

@@ -1,9 +1,9 @@
-//! The threads that ask: one for reports, which need answers of workers, and one for traces, which
-//! take locks and write files. Each may have to wait for ever, and neither the other nor the
-//! server's thread waits for it.
+//! The asker threads: one for reports, which need answers of workers, and one for traces, which
+//! take locks and write files. Each may block for ever; neither the other asker nor the server's
+//! thread waits for it.
 //!
-//! An asker and the server meet at a desk. Its lock is held for copies only, and never while
-//! anything is asked.
+//! An asker and the server exchange messages at a desk. Its lock is held only for copying, and
+//! never during a request.
 
 use super::frame::begin;
 #[cfg(feature = "trace")]
@@ -14,9 +14,9 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError, TryLockError};
 
-/// So many places are told of with their holders.
+/// Most places that a report lists with their holders.
 const HELD: usize = 200;
-/// Room for an answer.
+/// Capacity for an answer.
 const ROOM: usize = 1 << 16;
 
 /// The names of the askers' threads, by the number of their desk.
@@ -25,7 +25,7 @@ pub(super) const ASKERS: [&str; 2] = ["sateen-ask", "sateen-ask-trace"];
 #[cfg(not(feature = "trace"))]
 pub(super) const ASKERS: [&str; 1] = ["sateen-ask"];
 
-/// What is asked for.
+/// A request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Question {
     Report,
@@ -35,16 +35,16 @@ pub(super) enum Question {
     TraceStop(String),
 }
 
-/// What lies on the desk.
+/// The state of the desk.
 enum State {
     Free,
     Asked(Question),
-    /// The asker is at it.
+    /// The asker is working on it.
     Taken,
     Answered,
 }
 
-/// Where the two threads meet.
+/// The mailbox between an asker and the server.
 pub(super) struct Desk {
     state: Mutex<(State, Vec<u8>)>,
     changed: Condvar,
@@ -60,7 +60,8 @@ impl Desk {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// [`Desk::lock`] for the server: a process may be stopped thread by thread.
+    /// [`Desk::lock`] for the server, which never blocks: a process may be stopped thread by
+    /// thread.
     fn try_lock(&self) -> Option<MutexGuard<'_, (State, Vec<u8>)>> {
         patiently(|| match self.state.try_lock() {
             Ok(guard) => Some(guard),
@@ -69,7 +70,7 @@ impl Desk {
         })
     }
 
-    /// Puts a question down. False: the one before has not been answered.
+    /// Puts a question on the desk. Returns false if the last one has not been answered.
     pub(super) fn ask(&self, question: Question) -> bool {
         let Some(mut desk) = self.try_lock() else { return false };
         if matches!(desk.0, State::Asked(_) | State::Taken) {
@@ -93,7 +94,7 @@ impl Desk {
         answered
     }
 
-    /// The asker's life.
+    /// The asker's main loop.
     pub(super) fn serve(&self) {
         let mut answer = Vec::with_capacity(ROOM);
         loop {
@@ -116,7 +117,7 @@ impl Desk {
 }
 
 impl Question {
-    /// The number of the desk for it.
+    /// The index of its desk.
     pub(super) fn desk(&self) -> usize {
         usize::from(!matches!(self, Self::Report))
     }

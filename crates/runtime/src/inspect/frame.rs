@@ -1,4 +1,4 @@
-//! A look as a line of JSON. `docs/inspect.md` says what each field means.
+//! Encodes a look as a line of JSON. `docs/inspect.md` says what each field means.
 
 use super::VERSION;
 use super::look::{Look, Place, WaitLook, Who, WorkerLook};
@@ -10,7 +10,7 @@ use serde::Serialize;
 use serde::ser::{SerializeSeq, Serializer};
 use std::io::Write;
 
-/// What a worker queue tells of itself.
+/// What a worker queue reports about itself.
 #[derive(Debug, Serialize)]
 #[non_exhaustive]
 pub struct QueueLook<'a> {
@@ -20,21 +20,21 @@ pub struct QueueLook<'a> {
     pub depth: usize,
     /// Items that fit; 0 for none.
     pub capacity: usize,
-    /// Items that were accepted; none if that cannot be had now.
+    /// Items accepted so far; `None` if that is not available now.
     pub sent: Option<u64>,
     /// Handler calls that have ended.
     pub handled: u64,
-    /// Items that the overflow rule dropped.
+    /// Items dropped by the overflow rule.
     pub dropped: u64,
     /// Workers.
     pub workers: usize,
-    /// Workers that are in a handler call.
+    /// Workers inside a handler call.
     pub busy: usize,
-    /// The most items in one of its lanes, and how many lanes there are.
+    /// The most items in one of its lanes.
     pub deepest: usize,
-    /// Lanes.
+    /// Number of lanes.
     pub lanes: usize,
-    /// Whether it accepts no more items.
+    /// Whether it refuses further items.
     pub closed: bool,
 }
 
@@ -239,16 +239,16 @@ impl<'a> Runtime<'a> {
     }
 }
 
-/// The name of the program: the start of each answer.
+/// The program's name, with which each answer begins.
 pub(super) struct Program {
-    /// A JSON object's first fields, with a comma behind.
+    /// The first fields of a JSON object, with a trailing comma.
     head: String,
 }
 
 impl Program {
     pub(super) fn new(name: &str) -> Self {
         let (pid, trace) = (std::process::id(), cfg!(feature = "trace"));
-        // The name has no letter that JSON escapes.
+        // The name has no character that JSON escapes.
         let head = format!("{{\"program\":\"{name}\",\"pid\":{pid},\"can_trace\":{trace}");
         Self { head }
     }
@@ -265,7 +265,7 @@ impl Program {
         let registry = Registry::get();
         begin(out, "frame");
         out.extend_from_slice(self.head.as_bytes());
-        // Writing into a vector does not fail, here and below.
+        // Here and below, writing into a vector cannot fail.
         _ = write!(out, ",\"time_ns\":{time},\"runtimes\":");
         match registry.try_runtimes() {
             None => out.extend_from_slice(b"null"),
@@ -331,7 +331,7 @@ pub(super) fn begin(out: &mut Vec<u8>, what: &str) {
     _ = write!(out, "{{\"version\":{VERSION},\"{what}\":");
 }
 
-/// Writes the line that says what went wrong.
+/// Writes an error line.
 pub(super) fn error(out: &mut Vec<u8>, text: &str) {
     begin(out, "error");
     _ = serde_json::to_writer(&mut *out, text);

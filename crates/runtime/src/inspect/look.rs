@@ -1,7 +1,7 @@
-//! The look at a runtime: what any thread may read, at any time, without its help.
+//! A look at a runtime: what any thread may read at any time without the workers' help.
 //!
-//! The buffers are kept from look to look, so that a look allocates only when there is more to see
-//! than ever before. It never does under a lock.
+//! The buffers are reused, so a look allocates only when there is more to see than ever before. It
+//! never allocates under a lock.
 
 use crate::fiber::Fiber;
 use crate::metrics::{Doing, WorkerMetrics};
@@ -13,18 +13,18 @@ use std::panic::Location;
 
 use super::registry::patiently;
 
-/// Fibers that are looked at in one hold of the runtime's list.
+/// Fibers visited under one hold of the runtime's list.
 const CHUNK: usize = 256;
-/// So many waits are told of, those that have lasted longest.
+/// Most waits reported; the longest ones.
 const WAITS: usize = 100;
-/// So many places are told of where several wait, those with the longest queues.
+/// Most places reported where several wait; those with the longest queues.
 const PLACES: usize = 50;
-/// When so many waits have been seen, all but the longest go.
+/// When this many waits have been seen, all but the longest are dropped.
 const MOST_WAITS: usize = 2048;
-/// The most bytes of a name. The rest is left out.
+/// The most bytes of a name; the rest is cut off.
 const NAME: usize = 64;
 
-/// The start of a name.
+/// The beginning of a name.
 #[derive(Clone, Copy)]
 pub(super) struct Name {
     bytes: [u8; NAME],
@@ -54,7 +54,7 @@ impl Name {
     }
 }
 
-/// Whose work a fiber does.
+/// The task or scope that a fiber works for.
 #[derive(Clone, Copy)]
 pub(super) struct Who {
     pub(super) id: u64,
@@ -73,7 +73,7 @@ impl Who {
     }
 }
 
-/// What waits, and for what.
+/// A waiter, and what it waits for.
 #[derive(Clone, Copy)]
 pub(super) struct WaitLook {
     pub(super) who: Who,
@@ -90,7 +90,7 @@ impl WaitLook {
     }
 }
 
-/// What several wait for.
+/// A place where several wait.
 #[derive(Clone, Copy)]
 pub(super) struct Place {
     pub(super) kind: &'static str,
@@ -105,7 +105,7 @@ impl Place {
     }
 }
 
-/// A worker's figures, and what it runs.
+/// A worker's counters, and what it runs.
 pub(super) struct WorkerLook {
     pub(super) index: usize,
     pub(super) doing: Doing,
@@ -113,7 +113,7 @@ pub(super) struct WorkerLook {
     pub(super) metrics: WorkerMetrics,
     pub(super) pinned: Option<usize>,
     pub(super) runs: Option<Who>,
-    /// For how long that has been so, at least.
+    /// The least time for which that has been so.
     pub(super) runs_nanos: u64,
 }
 
@@ -133,11 +133,11 @@ struct Before {
     /// [`WorkerLook::turns`].
     turns: u64,
     since: Instant,
-    /// Seen in the present look.
+    /// Whether it was seen in the current round.
     seen: bool,
 }
 
-/// Of all fibers.
+/// Counts over all fibers.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Counts {
     pub(super) running: usize,
@@ -145,15 +145,15 @@ pub(super) struct Counts {
     pub(super) waiting: usize,
 }
 
-/// Buffers, and what the last look has found.
+/// Buffers, and the result of the last look.
 pub(super) struct Look {
     pub(super) workers: Vec<WorkerLook>,
     pub(super) waits: Vec<WaitLook>,
     pub(super) places: Vec<Place>,
     pub(super) counts: Counts,
-    /// Whether the fibers could be looked at.
+    /// Whether the fibers could be visited.
     pub(super) has_fibers: bool,
-    /// What is waited for, once for each wait.
+    /// The awaited places, once per wait.
     waited_for: Vec<(usize, u64, &'static str)>,
     before: Vec<Before>,
 }
@@ -171,17 +171,17 @@ impl Look {
         }
     }
 
-    /// A round of looks begins: at every runtime once.
+    /// Begins a round, in which each runtime is visited once.
     pub(super) fn begin_round(&mut self) {
         self.before.iter_mut().for_each(|before| before.seen = false);
     }
 
-    /// What was not seen in this round is no more.
+    /// Forgets what was not seen in this round.
     pub(super) fn end_round(&mut self) {
         self.before.retain(|before| before.seen);
     }
 
-    /// Only what the workers run.
+    /// Reads only what the workers run.
     pub(super) fn glance(&mut self, number: u64, shared: &Shared) {
         self.workers.clear();
         for worker in shared.workers.iter() {
@@ -191,18 +191,18 @@ impl Look {
         self.for_how_long(number);
     }
 
-    /// Looks at the runtime with this number.
+    /// Visits the runtime with this number.
     pub(super) fn at(&mut self, number: u64, shared: &Shared) {
         self.glance(number, shared);
         self.fibers(shared);
-        // Those that have lasted longest first.
+        // Longest first.
         self.waits.sort_unstable_by_key(|wait| wait.since);
         self.waits.truncate(WAITS);
         self.group();
     }
 
-    /// What the workers run. None is told if a worker holds the list of fibers, or if that is
-    /// empty: fibers last while it is held and is not.
+    /// Reads what the workers run. Reads nothing if a worker holds the list of fibers, or if that
+    /// is empty: fibers stay valid while the list is held and not empty.
     fn what_runs(&mut self, shared: &Shared) {
         let Some(fibers) = patiently(|| shared.fibers.try_lock()) else { return };
         if fibers.is_empty() {
@@ -249,7 +249,7 @@ impl Look {
         self.has_fibers = true;
         let mut at = 0;
         loop {
-            // Before the lock, because an allocator may wait.
+            // Before taking the lock, because an allocator may wait.
             self.waits.reserve(CHUNK);
             self.waited_for.reserve(CHUNK);
             let rest = {
@@ -257,7 +257,7 @@ impl Look {
                     self.has_fibers = false;
                     return;
                 };
-                // The list only grows, until the last worker has left.
+                // The list only grows until the last worker has left.
                 let rest = fibers.get(at..).unwrap_or(&[]);
                 rest.iter().take(CHUNK).for_each(|fiber| self.fiber(fiber));
                 rest.len()
@@ -273,13 +273,13 @@ impl Look {
         }
     }
 
-    /// There is room for one more wait.
+    /// Visits one fiber. There is room for one more wait.
     fn fiber(&mut self, fiber: &Fiber) {
         let id = fiber.context_id();
         if id == 0 {
             return;
         }
-        // Parked comes first: in `no_suspend` the current fiber may wait, too.
+        // Parked is checked first: in `no_suspend` the current fiber may wait too.
         if !fiber.is_parked() {
             match fiber.worker().is_running(fiber) {
                 true => self.counts.running += 1,
@@ -297,10 +297,10 @@ impl Look {
         }
     }
 
-    /// Counts who waits for the same.
+    /// Counts the waiters at each place.
     fn group(&mut self) {
         self.places.clear();
-        // With the first to come first.
+        // Sorted so that the longest waiter comes first.
         self.waited_for.sort_unstable();
         for &(address, since, kind) in &self.waited_for {
             match self.places.last_mut() {

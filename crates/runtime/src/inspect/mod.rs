@@ -1,25 +1,25 @@
-//! Inspection: another program, `sateen-top`, looks at this one while it runs, or hangs.
+//! Inspection of a running or hanging program by `sateen-top`.
 //!
-//! | file | what it holds |
+//! | file | contents |
 //! |---|---|
 //! | `off.rs` | what the rest of the runtime calls, in a build without the feature `inspect` |
-//! | `registry.rs` | which runtimes and worker queues there are |
-//! | `settings.rs` | what asks for the socket: the builder and `SATEEN_INSPECT` |
-//! | `place.rs` | the socket: its folder, its name, and what is left of others |
+//! | `registry.rs` | the runtimes and worker queues of this process |
+//! | `settings.rs` | what enables the socket: the builder and `SATEEN_INSPECT` |
+//! | `place.rs` | the socket: its folder, its name, and removal of stale ones |
 //! | `server.rs` | the thread that serves the socket |
 //! | `look.rs` | the look at a runtime, without its help |
 //! | `frame.rs` | a look as a line of JSON |
-//! | `asker.rs` | the threads that ask workers, for reports, and that start, stop and save traces |
+//! | `asker.rs` | threads that ask workers for reports, and that start, stop and save traces |
 //!
-//! The server's thread waits for no other thread of the process. It reads atomics, and takes locks
-//! by trying for a while (`patiently`). What it cannot have is left out of the frame, which says
-//! so. It calls no code of the user's, drops nothing that might, and allocates only when there is
-//! more to tell than ever before: a worker may have been stopped anywhere, and with any lock.
-//! Reports need answers of workers, and traces locks and files. So two other threads ask for them,
-//! each of which may wait for ever.
+//! The server's thread waits for no other thread of the process. It reads atomics, and only tries
+//! to take locks, for a while (`patiently`). If it does not get a lock, it leaves the data out of
+//! the frame, and the frame says so. It calls no user code and drops nothing that might. It
+//! allocates only when there is more to report than ever before. For a worker may have been stopped
+//! at any point, with any lock. Reports need answers of workers, and traces need locks and files.
+//! So two other threads handle these, and each may block for ever.
 //!
-//! Nothing here is called while tasks run: a frame costs the server's thread, and workers nothing
-//! but the cache lines that it reads and some microseconds of the fibers' lock.
+//! Nothing here runs on workers. A frame costs them only the cache lines that it reads and some
+//! microseconds of the fibers' lock.
 
 #[cfg(not(all(feature = "inspect", unix)))]
 mod off;
@@ -49,7 +49,7 @@ pub use {
     registry::{Listed, Queue, list_queue, patiently},
 };
 
-/// The version of the protocol. What a reader of an older version would misread raises it.
+/// The version of the protocol. Any change that an older reader would misread raises it.
 #[cfg(all(feature = "inspect", unix))]
 const VERSION: u32 = 1;
 

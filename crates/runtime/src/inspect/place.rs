@@ -24,7 +24,7 @@ fn temporary() -> PathBuf {
     std::env::temp_dir()
 }
 
-/// The program's name, of letters that need no care anywhere.
+/// The program's name, reduced to characters that need no escaping anywhere.
 pub(super) fn program() -> String {
     let path = std::env::current_exe().ok();
     let name = path.as_deref().and_then(Path::file_name).and_then(OsStr::to_str).unwrap_or("");
@@ -33,7 +33,7 @@ pub(super) fn program() -> String {
     if name.is_empty() { "program".to_owned() } else { name }
 }
 
-/// Opens the socket. Returns its path, too.
+/// Opens the socket and returns it with its path.
 pub(super) fn open() -> io::Result<(UnixListener, PathBuf)> {
     let folder = folder();
     let named =
@@ -46,11 +46,12 @@ pub(super) fn open() -> io::Result<(UnixListener, PathBuf)> {
     if fs::symlink_metadata(&path).is_ok() {
         return Err(named(io::ErrorKind::AddrInUse.into()));
     }
-    // It gets its name when it takes connections: else another program that starts would find it
-    // refused, and remove it. A program of this number may have been killed just here.
+    // The socket gets its name only when it accepts connections. Otherwise another starting program
+    // would find it refused, and remove it. A killed program with this process number may have left
+    // a draft behind.
     let draft = path.with_extension("bind");
     _ = fs::remove_file(&draft);
-    // Nobody else may use the folder, so nobody can connect before the mode is set.
+    // Only this user may use the folder, so nobody else can connect before the mode is set.
     let listener = UnixListener::bind(&draft).map_err(named)?;
     let opened = fs::set_permissions(&draft, Permissions::from_mode(0o600))
         .and_then(|()| listener.set_nonblocking(true))
@@ -62,10 +63,10 @@ pub(super) fn open() -> io::Result<(UnixListener, PathBuf)> {
     Ok((listener, path))
 }
 
-/// Makes the folder, and checks that it is the user's alone, and stays where it is.
+/// Creates the folder, and checks that only the user may access or replace it.
 fn make(folder: &Path) -> io::Result<()> {
-    // Others could put another folder in its place: the owner of the one around it, and whoever
-    // may write there, unless each may rename only what is their own (the sticky bit).
+    // Who could put another folder in its place? The owner of the parent, and anybody who may write
+    // there, unless each may rename only their own entries (the sticky bit).
     let around = fs::metadata(folder.parent().unwrap_or(folder))?;
     if ![0, os::user_id()].contains(&around.uid()) {
         let text = format!("the folder around it belongs to user {}", around.uid());
@@ -78,7 +79,7 @@ fn make(folder: &Path) -> io::Result<()> {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
         _ => {}
     }
-    // Not through a link, which others may have put there.
+    // Do not follow a link, which others may have placed there.
     let found = fs::symlink_metadata(folder)?;
     if !found.is_dir() {
         return Err(io::Error::other("it is no folder"));
@@ -93,17 +94,17 @@ fn make(folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Removes the sockets of programs that are gone.
+/// Removes the sockets of programs that no longer exist.
 fn sweep(folder: &Path) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
         let is_socket = fs::symlink_metadata(&path).is_ok_and(|it| it.file_type().is_socket());
         if is_socket && path.extension().is_some_and(|ending| ending == "sock") {
-            // A program that is stopped is not waited for.
+            // Does not wait for a stopped program.
             let refused = os::connect_at_once(&path)
                 .is_err_and(|error| error.kind() == io::ErrorKind::ConnectionRefused);
             if refused {
-                // Another program may have removed it just now.
+                // Another program may have just removed it.
                 _ = fs::remove_file(&path);
             }
         }

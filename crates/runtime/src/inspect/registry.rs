@@ -1,8 +1,8 @@
-//! Which runtimes and worker queues of this process there are to look at.
+//! The runtimes and worker queues of this process that can be inspected.
 //!
-//! An entry keeps what it names, and goes before that ends (`Listed`). So whoever looks, with the
-//! registry's lock held, is never the last to let go, and drops nothing of the user's. Each process
-//! has a registry of its own: a fork may come while a lock is held.
+//! An entry keeps its target alive and is removed before the target ends (`Listed`). So a reader
+//! under the registry's lock never drops the last reference, and runs no destructor of the user's.
+//! Each process has its own registry, because a fork may happen while a lock is held.
 
 use super::frame::QueueLook;
 use crate::shared::Shared;
@@ -11,17 +11,17 @@ use sateen_base::prim::time::Duration;
 use sateen_base::prim::{Arc, AtomicU64, Ordering, thread};
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 
-/// How often a lock is tried, with a pause after each time. Locks that are tried are held for some
-/// microseconds, if their holder is not stopped.
+/// How often a lock is tried, with a pause after each time. These locks are held for some
+/// microseconds, unless their holder is stopped.
 const TRIES: u32 = 40;
-/// After some tries, the holder is given a core.
+/// After some tries, sleep so that the holder gets a core.
 const PAUSE: Duration = Duration::from_micros(50);
 
-/// A worker queue, to those who look at it.
+/// A worker queue, as seen by a reader.
 pub trait Queue: Send + Sync {
-    /// Fills in what there is. It waits for nothing, and calls no code of the user's.
+    /// Fills in what is available. Never waits, and calls no user code.
     fn look(&self, look: &mut QueueLook<'_>);
-    /// Its name, to be shown.
+    /// Its display name.
     fn name(&self) -> &str;
 }
 
@@ -70,7 +70,7 @@ impl Registry {
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // A vector is whole after each of its operations.
+    // A vector is consistent after each of its operations.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -94,12 +94,12 @@ pub fn patiently<R>(mut attempt: impl FnMut() -> Option<R>) -> Option<R> {
     None
 }
 
-/// While it lives, what it stands for is in the registry.
+/// Keeps its target in the registry while it lives.
 #[derive(Debug)]
 pub struct Listed(u64);
 
 impl Listed {
-    /// For what is not in the registry.
+    /// For a target that is not in the registry.
     pub(crate) const NOT: Self = Self(0);
 }
 
@@ -130,7 +130,8 @@ impl Drop for Listed {
             return;
         }
         let registry = Registry::get();
-        // What goes is dropped after the locks: it may be the last of something of the user's.
+        // The removed entry is dropped after the locks: it may hold the last reference to something
+        // of the user's.
         let runtime = {
             let mut runtimes = lock(&registry.runtimes);
             let at = runtimes.iter().position(|entry| entry.number == self.0);

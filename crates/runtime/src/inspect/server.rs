@@ -1,9 +1,9 @@
-//! The thread that serves the socket: it answers each line with a line.
+//! The server thread of the inspection socket: it answers each line with a line.
 //!
-//! It waits for no client. A round reads what there is to read, and answers one line of each
-//! client. What a client makes no room for is kept until there is room. A question goes to one of
-//! the askers; clients whose questions wait for the same one take turns. Whatever a client waits
-//! for, or keeps others waiting by, has an end of its own (`Client::until`).
+//! It never waits for a client. Each round reads what has arrived and answers at most one line per
+//! client. Output that a client has no room for is kept. Questions go to the askers, and clients
+//! with questions for the same asker take turns. Whatever a client waits for, or makes others wait
+//! for, has a time limit (`Client::until`).
 
 use super::VERSION;
 use super::asker::{ASKERS, Desk, Question};
@@ -24,26 +24,26 @@ use std::sync::OnceLock;
 
 /// The most connections at once.
 const CLIENTS: usize = 8;
-/// The most bytes of a line that is read.
+/// The longest line that is read, in bytes.
 const LINE: usize = 4096;
-/// Room for a line that is written, made at the start.
+/// Initial capacity for an answer.
 const ROOM: usize = 1 << 20;
-/// How long a client may take to make room for an answer, and say nothing while another one asks
-/// for its place; how long a question may stay without an answer.
+/// How long a client may take to read an answer, or stay silent while another needs its place. Also
+/// how long a question may stay unanswered.
 const LIMIT: Duration = Duration::from_secs(3);
-/// How often it is looked whether an answer is there, or a limit is reached.
+/// How often to check for answers and time limits.
 const TICK: Duration = Duration::from_millis(10);
-/// How often workers are looked at, to tell for how long they have run the same.
+/// How often to read what workers run, to tell how long it has not changed.
 const GLANCE: Duration = Duration::from_secs(1);
-/// Wait after an error of the system's that may last.
+/// The pause after a system error that may persist.
 const REST: Duration = Duration::from_millis(100);
-/// The stacks of the threads.
+/// The stack size of the threads.
 const STACK: usize = 1 << 20;
 
-/// Each process removes its own socket at its end.
+/// Each process removes its own socket when it ends.
 static PATH: PerProcess<OnceLock<PathBuf>> = PerProcess::new();
 
-/// Opens the socket, or says why there is none.
+/// Opens the socket, or reports why it cannot.
 pub(super) fn start() {
     if let Err(reason) = try_start() {
         os::say(format_args!("nobody can look at this program: {reason}"));
@@ -51,7 +51,7 @@ pub(super) fn start() {
 }
 
 fn try_start() -> io::Result<()> {
-    // Whoever may connect has the process's user, and perhaps not what it has gained besides.
+    // A client runs as the process's user, and may lack the privileges that the process has gained.
     if os::has_gained_privileges() {
         return Err(io::Error::other("it has gained privileges, which clients could use"));
     }
@@ -65,7 +65,7 @@ fn try_start() -> io::Result<()> {
     for name in ASKERS {
         let desk = Arc::new(Desk::new());
         let asker = Arc::clone(&desk);
-        // A trace may not fit the limit of a file's size.
+        // A trace may exceed the limit on file sizes.
         let asks = move || {
             os::block_write_signals();
             asker.serve();
@@ -83,7 +83,7 @@ fn try_start() -> io::Result<()> {
         desks,
         start: Instant::now(),
     };
-    // A client may go while it is written to.
+    // A client may disconnect while it is written to.
     let serves = move || {
         os::block_write_signals();
         server.serve();
@@ -98,17 +98,17 @@ extern "C" fn remove() {
     }
 }
 
-/// A place for a connection.
+/// A slot for a connection.
 struct Client {
-    /// None: the place is free.
+    /// None if the slot is free.
     stream: Option<UnixStream>,
-    /// What has been read of its next lines.
+    /// The bytes received of its next lines.
     line: [u8; LINE],
     len: usize,
     state: State,
-    /// When the state has lasted long enough: `expire` says what happens then.
+    /// When the state times out; `expire` handles it.
     until: Instant,
-    /// The answer that is being written, and how much of it has been.
+    /// The answer being written, and how much has been sent.
     out: Vec<u8>,
     written: usize,
 }
@@ -116,13 +116,13 @@ struct Client {
 /// What a client waits for.
 #[derive(Debug, PartialEq, Eq)]
 enum State {
-    /// For nothing: it is its turn to send a line.
+    /// Nothing: it may send a line.
     Reads,
-    /// For itself: it has to make room for the answer.
+    /// Room in its own receive buffer for the answer.
     Writes,
-    /// For its turn at a desk.
+    /// Its turn at a desk.
     Asks(Question),
-    /// For the answer of an asker.
+    /// An asker's answer.
     Asked,
 }
 
@@ -137,13 +137,13 @@ impl Client {
         (self.state, self.until) = (state, Instant::now() + LIMIT);
     }
 
-    /// Whether a line of it can be answered, or is too long to be.
+    /// Whether a line is complete, or too long.
     fn has_line(&self) -> bool {
         let line = &self.line[..self.len];
         self.state == State::Reads && (self.len == LINE || line.contains(&b'\n'))
     }
 
-    /// Takes its question, if it has one for this desk.
+    /// Takes its question, if that is for this desk.
     fn question(&mut self, desk: usize) -> Option<Question> {
         if !matches!(&self.state, State::Asks(question) if question.desk() == desk) {
             return None;
@@ -155,29 +155,29 @@ impl Client {
     }
 }
 
-/// An asker's desk, and the clients at it.
+/// An asker's desk and the clients that use it.
 struct Visited {
     desk: Arc<Desk>,
     asked: Option<Asked>,
-    /// Whose turn it is, if that client asks. If not, it is that of the next one that does.
+    /// The client whose turn it is. If it asks nothing, the next one that does is served.
     next: usize,
 }
 
-/// A question that has no answer yet, and whose it is.
+/// A pending question and its client.
 struct Asked {
-    /// None: it does not wait any more.
+    /// None if the client no longer waits.
     client: Option<usize>,
     until: Instant,
 }
 
 struct Server {
     listener: UnixListener,
-    /// Until when nobody is let in.
+    /// Until when no connection is accepted.
     rests: Option<Instant>,
     clients: Vec<Client>,
     program: Program,
     look: Look,
-    /// The line that is being made.
+    /// The answer being composed.
     out: Vec<u8>,
     desks: Vec<Visited>,
     start: Instant,
@@ -199,7 +199,7 @@ enum Command {
     Ask(Question),
 }
 
-/// Reads a line, or says what is wrong with it.
+/// Parses a line, or says what is wrong with it.
 fn command(line: &[u8]) -> Result<Command, Cow<'static, str>> {
     let Ok(request) = serde_json::from_slice::<Request<'_>>(line) else {
         return Err("the line is no request: {\"version\":1,\"command\":\"frame\"}".into());
@@ -247,7 +247,7 @@ impl Server {
         }
     }
 
-    /// Waits until there is something to read or room to write, and reads and writes it.
+    /// Waits for input or for room to write, then reads and writes.
     fn wait(&mut self) {
         let now = Instant::now();
         self.rests = self.rests.filter(|&until| now < until);
@@ -276,20 +276,20 @@ impl Server {
                 _ => self.read(at),
             }
         }
-        // Those that have just sent something are not silent.
+        // A client that has just sent something is not silent.
         if ready & 1 != 0 {
             self.accept();
         }
     }
 
-    /// Ends a connection. Its answer, if one comes, is for nobody.
+    /// Closes a connection and discards a pending answer.
     fn drop_client(&mut self, at: usize) {
         let client = &mut self.clients[at];
         (client.stream, client.len, client.state) = (None, 0, State::Reads);
         self.forget(at);
     }
 
-    /// The client waits for no answer any more.
+    /// The client no longer waits for an answer.
     fn forget(&mut self, at: usize) {
         for asked in self.desks.iter_mut().filter_map(|desk| desk.asked.as_mut()) {
             asked.client = asked.client.filter(|&client| client != at);
@@ -300,10 +300,10 @@ impl Server {
         let stream = match self.listener.accept() {
             Ok((stream, _)) => stream,
             Err(error) if error.kind() == ErrorKind::WouldBlock => return,
-            // Without descriptors, say. Others may end their connections.
+            // For example, no file descriptors are left. Other clients may disconnect.
             Err(_) => return self.rests = Some(Instant::now() + REST),
         };
-        // Not everywhere as the listener is.
+        // On some systems this is not inherited from the listener.
         if stream.set_nonblocking(true).is_err() {
             return;
         }
@@ -317,7 +317,7 @@ impl Server {
         client.waits(State::Reads);
     }
 
-    /// A place for one more, perhaps that of the client that has been silent for longest.
+    /// Finds a slot for a new client, perhaps that of the client that has been silent for longest.
     fn place(&mut self) -> Option<usize> {
         let free = self.clients.iter().position(|client| client.stream.is_none());
         if free.is_some() {
@@ -334,7 +334,7 @@ impl Server {
         Some(at)
     }
 
-    /// Sends `out`, if there is room for it, and ends the connection.
+    /// Sends `out`, as far as there is room, and closes the connection.
     fn say_last(&mut self, at: usize) {
         if let Some(mut stream) = self.clients[at].stream.as_ref() {
             _ = stream.write(&self.out);
@@ -342,7 +342,7 @@ impl Server {
         self.drop_client(at);
     }
 
-    /// Reads what there is.
+    /// Reads what has arrived.
     fn read(&mut self, at: usize) {
         let client = &mut self.clients[at];
         let Some(mut stream) = client.stream.as_ref() else { return };
@@ -355,8 +355,7 @@ impl Server {
         }
     }
 
-    /// Answers the first line that has been read, if it is whole. So each client has one answer a
-    /// round.
+    /// Answers the first complete line, so each client gets at most one answer per round.
     fn answer_line(&mut self, at: usize) {
         let client = &mut self.clients[at];
         if !client.has_line() {
@@ -383,7 +382,7 @@ impl Server {
         self.reply(at);
     }
 
-    /// Begins to write `out` as the client's answer.
+    /// Starts to write `out` as the client's answer.
     fn reply(&mut self, at: usize) {
         let client = &mut self.clients[at];
         std::mem::swap(&mut self.out, &mut client.out);
@@ -392,7 +391,7 @@ impl Server {
         self.write(at);
     }
 
-    /// Writes what there is room for of the client's answer.
+    /// Writes as much of the client's answer as there is room for.
     fn write(&mut self, at: usize) {
         let client = &mut self.clients[at];
         let Some(mut stream) = client.stream.as_ref() else { return };
@@ -405,13 +404,13 @@ impl Server {
             }
         }
         client.waits(State::Reads);
-        // The one that has grown is for what is made next: it need not grow again.
+        // Keep the larger buffer for the next answer, so that it need not grow again.
         if client.out.capacity() > self.out.capacity() {
             std::mem::swap(&mut self.out, &mut client.out);
         }
     }
 
-    /// Passes on the answers to questions.
+    /// Delivers answers to questions.
     fn collect(&mut self) {
         for desk in 0..self.desks.len() {
             let visited = &mut self.desks[desk];
@@ -421,13 +420,13 @@ impl Server {
                 visited.asked = None;
                 client.into_iter().for_each(|at| self.reply(at));
             } else if asked.until < Instant::now() {
-                // Its client has been told. Others are told at once, as long as it is so.
+                // The client has been told. Later questions fail at once until the asker answers.
                 visited.asked = None;
             }
         }
     }
 
-    /// Puts questions on the desks that are free.
+    /// Puts pending questions on free desks.
     fn ask(&mut self) {
         for desk in 0..self.desks.len() {
             while self.desks[desk].asked.is_none() {
@@ -447,7 +446,7 @@ impl Server {
         }
     }
 
-    /// Ends what has lasted long enough.
+    /// Handles time limits.
     fn expire(&mut self) {
         let now = Instant::now();
         for at in 0..CLIENTS {
@@ -456,7 +455,7 @@ impl Server {
                 continue;
             }
             match client.state {
-                // It may stay, as long as there are other places.
+                // It may stay as long as other slots are free.
                 State::Reads => {}
                 State::Writes => self.drop_client(at),
                 State::Asks(_) | State::Asked => {

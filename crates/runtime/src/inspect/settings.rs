@@ -1,4 +1,4 @@
-//! What asks for the socket: a builder, or the environment.
+//! What enables the socket: a builder, or the environment.
 
 use super::registry::{self, Listed};
 use super::server;
@@ -10,15 +10,15 @@ use std::sync::OnceLock;
 
 const VARIABLE: &str = "SATEEN_INSPECT";
 
-/// Whether a builder asks for it.
+/// Whether a builder enables the socket.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Choice(bool);
 
 impl Choice {
-    /// The builder does not ask.
+    /// The builder does not enable it.
     pub(crate) const NOT: Self = Self(false);
 
-    /// The runtime has been made. Opens the socket if that is asked for.
+    /// Lists the new runtime. Opens the socket if it is enabled.
     pub(crate) fn list(self, shared: &Arc<Shared>) -> Listed {
         // Each process tries once.
         static SERVED: PerProcess<OnceLock<()>> = PerProcess::new();
@@ -49,20 +49,20 @@ fn by_variable() -> bool {
 }
 
 impl Builder {
-    /// Lets `sateen-top` look at all runtimes of this process, also at those that another builder
-    /// makes. Default: off, unless the environment variable `SATEEN_INSPECT` is 1. With the feature
-    /// `inspect`, on Unix.
+    /// Lets `sateen-top` inspect all runtimes of this process, including those of other builders.
+    /// Default: off, unless the environment variable `SATEEN_INSPECT` is 1. Requires the feature
+    /// `inspect`, and Unix.
     ///
     /// A thread serves the socket `$XDG_RUNTIME_DIR/sateen/NAME-PID.sock`, or one in the folder
-    /// `sateen-UID` of the folder for temporary files. Only the user may connect. Where there can
-    /// be no socket, and in a program that gained privileges when it started, a line on stderr says
-    /// why, and the program runs as without it.
-    /// `docs/inspect.md` in the repository has the protocol.
+    /// `sateen-UID` of the folder for temporary files. Only the user may connect. If the socket
+    /// cannot be opened, or the program gained privileges when it started, a line on stderr gives
+    /// the reason and the program runs without inspection. `docs/inspect.md` in the repository
+    /// describes the protocol.
     ///
     /// # Cost
-    /// Two threads that sleep, or three with the feature `trace`; one wakes up each second. A look
-    /// takes it some microseconds, and a tenth of one for each live fiber. Workers pay nothing, but
-    /// for a report, which interrupts each of them between two tasks.
+    /// Two sleeping threads, or three with the feature `trace`; one wakes up each second. A look
+    /// takes some microseconds on that thread, and a tenth of one for each live fiber. Workers pay
+    /// nothing, except for a report, which interrupts each of them between two tasks.
     ///
     /// ```
     /// let runtime = sateen::Runtime::builder().workers(1).inspect(false).build()?;

@@ -1,4 +1,4 @@
-//! Looks while a worker holds a lock.
+//! Looks taken while a worker holds a lock.
 
 use super::frame::Program;
 use super::look::Look;
@@ -7,8 +7,8 @@ use crate::{Runtime, Spawn};
 use sateen_base::prim::time::{Duration, Instant};
 use sateen_base::prim::{AtomicBool, Ordering};
 
-/// Has a worker call `inside`, which holds a lock while it calls what it is given. Returns a frame
-/// of that time.
+/// Makes a worker call `inside`, which holds a lock while it calls its argument. Returns a frame
+/// taken at that time.
 fn frame_while(inside: impl FnOnce(&Runtime, &dyn Fn()) + Send) -> serde_json::Value {
     let runtime = Runtime::builder().workers(2).build().expect("a runtime");
     let (held, over) = (AtomicBool::new(false), AtomicBool::new(false));

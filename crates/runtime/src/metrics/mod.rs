@@ -1,4 +1,4 @@
-//! What a runtime tells of itself at any time: counts, times and lengths.
+//! Metrics of a runtime: counts, times and queue lengths.
 
 mod ready_times;
 mod times;
@@ -21,10 +21,10 @@ macro_rules! worker_metrics {
         counts { $($(#[doc = $about:literal])* $count:ident,)* }
         others { $($(#[$doc:meta])* $name:ident: $kind:ty = $read:expr,)* }
     ) => {
-        /// What a worker, or a whole runtime, has done so far, and what waits there now.
+        /// What a worker or a whole runtime has done so far, and what is waiting there now.
         ///
-        /// Fields of type `u64` and times never become less. Plain calls of private branches are
-        /// not counted: they cost about a nanosecond, and counting would cost a good part of that.
+        /// Fields of type `u64` and times never decrease. Plain calls of private branches are not
+        /// counted: they cost about a nanosecond, and counting would take a good part of that.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
         #[non_exhaustive]
         pub struct WorkerMetrics {
@@ -83,9 +83,9 @@ worker_metrics! {
         /// What it took from its queues, from outside or from other workers, and ran: tasks, polls
         /// of futures, scoped spawns, stolen branches.
         taken,
-        /// Tasks and futures that began here. (A future may go on and end at other workers.)
+        /// Tasks and futures that started here. (A future may continue and end on other workers.)
         started,
-        /// Tasks and futures that ended here, well or not, after they had begun.
+        /// Tasks and futures that ended here after they had started, normally or not.
         ended,
         /// Branches stolen from another worker's join stack.
         branches_stolen,
@@ -93,76 +93,76 @@ worker_metrics! {
         thefts,
         /// How often a task was suspended.
         suspensions,
-        /// How often a suspended task went on.
+        /// How often a suspended task was resumed.
         resumptions,
         /// Suspended tasks and waiting futures that this worker made ready.
         tasks_woken,
         /// Sleeping workers that this worker woke.
         workers_woken,
-        /// How often it slept in the kernel for want of work.
+        /// How often it slept in the kernel for lack of work.
         parks,
-        /// How often it was woken on the core of another worker, and moved to a free one.
-        /// Only virtual machines need that.
+        /// How often it was woken on the core of another worker and moved to a free one. Only
+        /// virtual machines need that.
         moves,
-        /// Rounds over all other workers in search of work.
+        /// Rounds of search over all other workers.
         search_rounds,
         /// Requests answered: how often private branches were made public because a thief asked.
         publications,
         /// How often this worker made another's branches public by a heavy fence.
         forced_publications,
-        /// Spawns refused because no stack could be had and nothing else could run.
+        /// Spawns refused because there was no stack and nothing else could run.
         out_of_stacks,
-        /// How often it was asked about its fibers, for a report.
+        /// How often it reported on its fibers.
         surveys,
     }
     others {
         /// How long it worked.
         busy: Duration = |worker: &Worker| worker.times.of(Doing::Work),
-        /// How long it looked for work elsewhere, awake.
+        /// How long it searched elsewhere for work, awake.
         idle: Duration = |worker: &Worker| worker.times.of(Doing::Search),
-        /// How long its thread slept, for want of work or in a wait that keeps the thread.
+        /// How long its thread slept, for lack of work or in a wait that keeps the thread.
         asleep: Duration = |worker: &Worker| worker.times.of(Doing::Sleep),
-        /// What waits in its run queue to be started. A task that its joiner has run in place
-        /// counts until the worker comes by.
+        /// Entries of its run queue that have not started. A task that its joiner has run in place
+        /// counts until the worker removes its entry.
         queued: usize = |worker: &Worker| worker.policy_view.len(),
-        /// What waits for this worker alone to start it.
+        /// Entries that only this worker may start.
         pinned: usize = Worker::pinned_len,
-        /// Its tasks that were suspended and can go on.
+        /// Its suspended tasks that are ready to resume.
         ready: usize = Worker::ready_len,
-        /// Its tasks that wait.
+        /// Its suspended tasks that still wait.
         suspended: usize = Worker::suspended_len,
-        /// Stacks that its tasks use, with those that it keeps for the next tasks.
+        /// Stacks in use by its tasks, and those that it keeps for later tasks.
         stacks: usize = |worker: &Worker| worker.stacks().0,
-        /// The most at once so far; for a whole runtime the sum over the workers.
+        /// The most stacks at once so far; for a whole runtime the sum over the workers.
         most_stacks: usize = |worker: &Worker| worker.stacks().1,
         /// Timers armed here.
         timers: usize = |worker: &Worker| worker.timers.len(),
     }
 }
 
-/// A snapshot by [`Runtime::metrics`](crate::Runtime::metrics). The parts are read one after
-/// another, so they fit together only when the runtime is idle.
+/// A snapshot from [`Runtime::metrics`](crate::Runtime::metrics). Its parts are read one after
+/// another, so they are consistent only when the runtime is idle.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Metrics {
-    /// Each worker's share, by index; after them, those of the substitutes that have worked
+    /// Metrics of each worker, by index. Substitutes that have run follow
     /// ([`Builder::substitutes`](crate::Builder::substitutes)).
     pub workers: Vec<WorkerMetrics>,
-    /// How many workers sleep in the kernel at present.
+    /// Workers that now sleep in the kernel.
     pub sleeping: usize,
-    /// How many workers search for work at present.
+    /// Workers that now search for work.
     pub searching: usize,
-    /// How many threads there are at present for [`blocking`](crate::blocking()) calls.
+    /// Current threads for [`blocking`](crate::blocking()) calls.
     pub blocking_threads: usize,
-    /// What waits for any worker: spawned from outside, or shared by all workers.
+    /// Work that any worker may take: spawned from outside, or in a shared queue.
     pub queued: usize,
-    /// Work that no worker had a stack for.
+    /// Work for which no worker had a stack.
     pub without_stack: usize,
     /// Spawned futures that have not ended.
     pub futures: u64,
-    /// Sleeping workers that were woken by threads that are no workers.
+    /// Sleeping workers woken by threads that are not workers.
     pub woken_from_outside: u64,
-    /// How long tasks with a [name](crate::Spawn::name) could run and did not, sorted by name.
+    /// How long [named](crate::Spawn::name) tasks were ready but did not run, sorted by name.
     pub ready_times: Vec<ReadyTimes>,
 }
 
@@ -186,7 +186,7 @@ impl Metrics {
         }
     }
 
-    /// All workers together.
+    /// The sum over all workers.
     pub fn total(&self) -> WorkerMetrics {
         let mut sum = WorkerMetrics::default();
         for worker in &self.workers {
@@ -196,8 +196,8 @@ impl Metrics {
     }
 }
 
-/// The calling thread has woken sleeping worker `index`. Returns whether it is a worker, which
-/// counts that.
+/// Records that the calling thread has woken sleeping worker `index`. Returns false if the calling
+/// thread is not a worker, and so has no counter.
 pub(crate) fn count_worker_woken(index: usize) -> bool {
     let Some(owner) = context::thread_owner() else { return false };
     owner.counters.workers_woken.bump();
@@ -205,7 +205,7 @@ pub(crate) fn count_worker_woken(index: usize) -> bool {
     true
 }
 
-/// The calling thread has made a task ready.
+/// Records that the calling thread has made a task ready.
 #[inline]
 pub(crate) fn count_task_woken() {
     if let Some(owner) = context::thread_owner() {

@@ -1,8 +1,8 @@
-//! How long named tasks could run and did not.
+//! How long named tasks were ready but did not run.
 //!
-//! The moment from which a task can run is noted in its frame, or in its fiber. When it runs, its
-//! worker adds the time to its own table, under a short lock that only readers contend for. Tasks
-//! without a name pay for none of this.
+//! The time at which a task becomes ready is stored in its frame, or in its fiber. When the task
+//! runs, its worker adds the elapsed time to the worker's own table, under a short lock that only
+//! readers contend for. Unnamed tasks pay nothing.
 
 use sateen_base::SpinLock;
 use sateen_base::prim::time::Duration;
@@ -10,25 +10,25 @@ use sateen_base::tsc;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Names of which a worker keeps times; those of others it keeps together.
+/// Names for which a worker keeps separate times; all others share one entry.
 const NAMES: usize = 256;
-/// The name for all others.
+/// The name of the shared entry.
 const OTHERS: &str = "(other names)";
 
-/// How long the tasks of one name could run and did not: from their spawn to their start, and from
-/// each wake-up to the time when they went on.
+/// How long the tasks of one name were ready but did not run: from spawn to start, and from each
+/// wake-up to the resumption.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ReadyTimes {
-    /// The name. After 256 names a worker counts all further ones as `(other names)`.
+    /// The name. After 256 names a worker counts all others as `(other names)`.
     pub name: Arc<str>,
-    /// How many starts and resumptions there were.
+    /// Number of starts and resumptions.
     pub count: u64,
     /// The sum of the times.
     pub sum: Duration,
     /// The longest.
     pub max: Duration,
-    /// How many took less than 1, 2, 4, 8, .. nanoseconds and no less than the number before.
+    /// Times below 1, 2, 4, 8, … nanoseconds, each not below the previous bound.
     counts: [u64; Self::BUCKETS],
 }
 
@@ -57,8 +57,8 @@ impl ReadyTimes {
         self.counts.iter_mut().zip(other.counts).for_each(|(count, other)| *count += other);
     }
 
-    /// The histogram: upper bounds, and how many times lay below each and not below the one before.
-    /// The last bound counts whatever is longer, too.
+    /// The histogram: upper bounds, each with the number of times below it and not below the
+    /// previous bound. The last bound also counts everything longer.
     ///
     /// ```
     /// use sateen::{Runtime, Spawn};
@@ -81,7 +81,7 @@ impl ReadyTimes {
 pub(crate) struct ReadyTable(SpinLock<HashMap<Arc<str>, ReadyTimes>>);
 
 impl ReadyTable {
-    /// A task of this name runs, and could have since `since`, in ticks.
+    /// Records that a task of this name runs now and was ready since `since`, in ticks.
     #[cold]
     pub(crate) fn add(&self, name: &Arc<str>, since: u64) {
         let time = Duration::from_nanos(tsc::nanos(tsc::now().saturating_sub(since)));
@@ -96,7 +96,7 @@ impl ReadyTable {
 
     /// Adds the times to `sum`.
     pub(crate) fn add_to(&self, sum: &mut HashMap<Arc<str>, ReadyTimes>) {
-        // Not under the lock: the sum grows.
+        // Outside of the lock, because `sum` grows.
         let times: Vec<ReadyTimes> = self.0.lock().values().cloned().collect();
         for times in times {
             let fresh = || ReadyTimes::new(Arc::clone(&times.name));

@@ -1,45 +1,45 @@
 //! How long a worker was busy, idle and asleep.
 //!
-//! One word for each of the three, written by the worker's own thread:
+//! There is one word for each of the three, written by the worker's own thread:
 //!
 //! | bits | mean | changed by |
 //! |---|---|---|
 //! | lowest | the worker is in that state now | `switch` |
-//! | 63 others | ticks spent there; while it is there, less the moment of entry | `switch` |
+//! | 63 others | ticks spent there; while it is there, less the time of entry | `switch` |
 //!
-//! So one load tells all of a state, and a reader adds the present moment if the lowest bit is set.
-//! Readers find no state twice or half. The words order nothing.
+//! So one load reads a whole state, and a reader adds the current time if the lowest bit is set. A
+//! reader never counts a period twice or in part. The words order nothing.
 
 use sateen_base::prim::time::Duration;
 use sateen_base::prim::{AtomicU64, Ordering};
 use sateen_base::tsc;
 use std::cell::Cell;
 
-/// What a worker's thread does.
+/// What a worker's thread is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Doing {
-    /// It runs work, or looks for it in its own queues.
+    /// It runs work, or searches its own queues.
     Work,
-    /// It has nothing to do and looks elsewhere.
+    /// It has nothing to do and searches elsewhere.
     Search,
     /// It sleeps in the kernel.
     Sleep,
-    /// It has not begun, or has left.
+    /// It has not started, or has left.
     Nothing,
 }
 
-/// What others may read.
+/// The part that other threads may read.
 #[derive(Debug, Default)]
 pub(crate) struct Times([Span; 3]);
 
 impl Times {
-    /// Time in `what` so far.
+    /// Time spent in `what` so far.
     pub(crate) fn of(&self, what: Doing) -> Duration {
         let ticks = self.0.get(what as usize).map_or(0, Span::ticks);
         Duration::from_nanos(tsc::nanos(ticks))
     }
 
-    /// What the worker does now, for another thread.
+    /// What the worker is doing now, for another thread.
     #[cfg(any(feature = "trace", all(feature = "inspect", unix)))]
     pub(crate) fn doing(&self) -> Doing {
         let all = [Doing::Work, Doing::Search, Doing::Sleep];
@@ -47,8 +47,8 @@ impl Times {
         now.unwrap_or(Doing::Nothing)
     }
 
-    /// The worker does `then` from now on. Its own thread only, which keeps `now`. Returns what it
-    /// did before.
+    /// Switches to `then`. Called only on the worker's own thread, which keeps `now`. Returns what
+    /// it did before.
     #[inline]
     pub(crate) fn switch(&self, now: &Cell<Doing>, then: Doing) -> Doing {
         let before = now.replace(then);
@@ -65,17 +65,18 @@ impl Times {
     }
 }
 
-/// Time in one state; see the head of the file.
+/// Time in one state; see the module's documentation.
 #[derive(Debug, Default)]
 struct Span(AtomicU64);
 
 impl Span {
     const INSIDE: u64 = 1;
-    /// Above this a difference is below zero: counters of two cores differ a little.
+    /// Differences above this are negative: the clocks of two cores differ a little.
     const NEGATIVE: u64 = 1 << 62;
 
     fn enter(&self, now: u64) {
-        // Ordering: Relaxed, here and below: one writer, and nothing else is read by it.
+        // Ordering: Relaxed, here and below: there is one writer, and the word publishes nothing
+        // else.
         let word = self.0.load(Ordering::Relaxed);
         self.0.store(word.wrapping_sub(now << 1) | Self::INSIDE, Ordering::Relaxed);
     }

@@ -1,4 +1,4 @@
-//! Loops over a range that fold pieces of it into values.
+//! Loops over a range that fold its pieces into values.
 
 use super::lazy::Lazy;
 use super::piece::Piece;
@@ -22,7 +22,7 @@ impl<I, F, C> Clone for Functions<'_, I, F, C> {
 }
 impl<I, F, C> Copy for Functions<'_, I, F, C> {}
 
-/// Indices that nobody has begun.
+/// A part of the range that has not begun.
 struct Rest<'f, R, I, F, C> {
     range: Range<usize>,
     functions: Functions<'f, I, F, C>,
@@ -31,7 +31,7 @@ struct Rest<'f, R, I, F, C> {
 
 struct Folding<'f, R, I, F, C>(PhantomData<(Rest<'f, R, I, F, C>, R)>);
 
-/// What the indices so far have made.
+/// The value folded so far.
 struct Folded<'f, R, C> {
     acc: Replaced<R>,
     combine: &'f C,
@@ -99,7 +99,7 @@ where
     }
 }
 
-/// Folds every index into values made by `identity`, and combines these in order.
+/// Folds all indices into values that start from `identity`, and combines the values in order.
 pub(super) fn fold<R: Send>(
     range: Range<usize>,
     identity: &(impl Fn() -> R + Sync),

@@ -1,9 +1,9 @@
-//! What `par_for` goes through.
+//! The index range of `par_for`.
 
 use std::ops::Range;
 
-/// A `Range<usize>`. Were it no trait, the compiler would speak of the closure's argument first
-/// when a loop is given something else. Nobody else can name it.
+/// A `Range<usize>`. It is a trait so that `par_for` on a non-range has a clear compile error. The
+/// trait cannot be named outside.
 #[diagnostic::on_unimplemented(
     message = "`par_for` takes a `Range<usize>`; `{Self}` may have `par_iter` or `par_iter_mut`"
 )]

@@ -1,4 +1,4 @@
-//! Lazy binary splitting: one half on offer, the other worked off in chunks.
+//! Lazy binary splitting: one half of a loop is on offer while the other runs in chunks.
 
 use super::piece::Piece;
 use super::site::Site;
@@ -19,52 +19,51 @@ use std::any::Any;
 use std::panic::resume_unwind;
 use std::sync::OnceLock;
 
-/// How long a chunk should take. That is long compared with a look at the clock (about 10 ns), and
-/// short compared with the end of a loop, when the others wait for the last chunk.
+/// The target time of a chunk. It is long compared with a reading of the clock (about 10 ns), and
+/// short compared with the end of a loop, when other workers wait for the last chunk.
 const CHUNK_TIME: Duration = Duration::from_micros(5);
-/// A piece that takes less than one part in so many of that is not halved: about a microsecond,
-/// which a thief needs to come for its half.
+/// A piece shorter than this fraction of the target time is not halved. That is about a
+/// microsecond, which a thief needs to fetch its half.
 const LEAST_PART: usize = 4;
 
-/// The most iterations in the first chunk of a loop, if the last one from its place was quick. A
-/// quick first iteration lets the second chunk have as many.
+/// The most iterations in a loop's first chunk, if the last loop at its site was quick. A quick
+/// first iteration allows as many in the second chunk.
 const FIRST_CHUNK: usize = 8;
-/// And at most one part in so many of the loop: this one may be slow.
+/// The first chunk is at most this fraction of the loop, because its iterations may be slow.
 const FIRST_PART: usize = 8;
 
-/// What has become of the half that was on offer.
+/// The half that was on offer, after the owner has finished its own.
 enum Half<P: Piece> {
     /// Nobody has taken it.
     Left(P::Rest),
-    /// Another worker has worked it off. On the heap, because each level of halves would hold some
-    /// copies.
+    /// Another worker has run it. Boxed, because each level of halves would hold several copies.
     Taken(Box<P::Output>),
 }
 
-/// The half on offer, in its owner's frame; or all of a loop that waits for a runtime.
+/// The half on offer, in its owner's frame, or a whole loop that waits for a runtime.
 struct Offered<'l, P: Piece> {
     lazy: &'l Lazy,
-    /// `None` while a thief works it off, and after its panic.
+    /// `None` while a thief runs it, and after the thief's panic.
     half: Option<Half<P>>,
 }
 
 impl<P: Piece> Offered<'_, P> {
-    /// Works the half off.
+    /// Runs the half.
     fn run(&mut self) {
         if let Some(Half::Left(rest)) = self.half.take() {
             self.half = Some(Half::Taken(Box::new(self.lazy.run_on::<P>(join_stack(), rest))));
         }
     }
 
-    /// Works the half off, on its thief's thread.
+    /// Runs the half on its thief's thread.
     ///
     /// # Safety
-    /// `this` points to an `Offered<P>` that nobody else uses until this returns.
+    /// `this` points to an `Offered<P>` that no other thread uses until this returns.
     unsafe fn run_stolen(this: *mut ()) {
         // SAFETY: by contract.
         let this = unsafe { &mut *this.cast::<Self>() };
         match Fresh::for_loop() {
-            // After a panic the half stays for its owner, which discards it.
+            // After a panic the half stays for its owner, who discards it.
             Some(fresh) => {
                 fresh.call(&mut || this.run()).unwrap_or_else(|panic| resume_unwind(panic))
             }
@@ -72,7 +71,7 @@ impl<P: Piece> Offered<'_, P> {
         }
     }
 
-    /// A half has panicked: drops what the thief has made.
+    /// A half has panicked: drops the thief's results.
     #[cold]
     #[inline(never)]
     fn unwind(self, panic: Option<Box<dyn Any + Send>>) -> ! {
@@ -84,7 +83,7 @@ impl<P: Piece> Offered<'_, P> {
     }
 }
 
-/// How a loop is cut.
+/// How a loop is divided.
 #[derive(Debug)]
 pub struct Lazy {
     /// Whether chunks are found by timing.
@@ -92,7 +91,7 @@ pub struct Lazy {
     /// The least number of iterations of a chunk.
     floor: usize,
     chunk_ticks: u64,
-    /// The chunk that a piece has arrived at last: other pieces begin near it.
+    /// The chunk size that a piece has last arrived at; other pieces start near it.
     learned: AtomicUsize,
 }
 
@@ -109,11 +108,11 @@ impl Lazy {
         Self { timed: false, ..Self::at_least(size) }
     }
 
-    /// Works `rest` off, on the global runtime if the caller is outside of any.
+    /// Runs `rest`, on the global runtime if the caller is outside of any.
     #[inline]
     pub fn run<P: Piece>(mut self, rest: P::Rest) -> P::Output {
         let Some(stack) = join_stack() else {
-            // A short loop is not worth the way.
+            // A short loop is not worth sending to a runtime.
             let is_long = P::left(&rest) >= self.floor.saturating_mul(2);
             let place = if is_long { outside() } else { Elsewhere::Inline };
             return self.run_elsewhere::<P>(place, rest);
@@ -128,8 +127,8 @@ impl Lazy {
         output
     }
 
-    /// Begins a loop of `len` iterations with what was learned at `site`, and returns that. Many
-    /// loops are shorter than a chunk. Without this, each looks at the clock three times.
+    /// Begins a loop of `len` iterations with the chunk size learned at `site`, and returns that.
+    /// Many loops are shorter than a chunk; without this, each would read the clock three times.
     fn recall(&mut self, site: Site, len: usize) -> usize {
         let learned = self.learned.get_mut();
         if self.timed {
@@ -140,7 +139,7 @@ impl Lazy {
         *learned
     }
 
-    /// Keeps what was learned, if that is not what was `known`.
+    /// Records what was learned, unless it equals `known`.
     fn remember(&mut self, site: Site, known: usize) {
         let learned = *self.learned.get_mut();
         if learned != known {
@@ -166,15 +165,15 @@ impl Lazy {
         })
     }
 
-    /// Adds what `rest` makes to `state`. Without a stack all is done here.
+    /// Folds `rest` into `state`. Without a `stack` it runs everything here.
     ///
-    /// While a half is on offer, the other is worked off in a frame above this one, which may halve
-    /// it again. If nobody takes the half on offer, this frame goes on with it, and with the same
-    /// state. So frames are as many as offers were taken, and not as many as there were.
+    /// While one half is on offer, the other runs in a frame above this one, which may halve it
+    /// again. If nobody takes the half on offer, this frame continues with it and with the same
+    /// state. So the number of frames is that of the stolen offers, not of all offers.
     ///
-    /// If thieves take each half, they are as many as there were after all. So a frame works
-    /// without a stack if half of the fiber's room is used: a chunk takes more of it than a level
-    /// does, and in a debug build both take many KiB.
+    /// If thieves take every half, all offers count after all. So a frame runs without a stack if
+    /// half of the fiber's stack is used: a chunk takes more of it than a level does, and in a
+    /// debug build both take many KiB.
     fn work_off<P: Piece>(
         &self,
         stack: Option<&JoinStack>,
@@ -217,7 +216,7 @@ impl Lazy {
         }
     }
 
-    /// Adds what `a` makes to `state`, while others may take `b`.
+    /// Folds `a` into `state` while other workers may take `b`.
     #[inline]
     fn offer<P: Piece>(
         &self,
@@ -235,7 +234,7 @@ impl Lazy {
             }
         };
         // SAFETY: the running fiber's stack. This frame does not use `offered` meanwhile. Another
-        // thread may: a rest and an output may be sent, and this is shared.
+        // thread may, because `Rest` and `Output` are `Send` and the rest is shared.
         let panic = unsafe {
             join_distant(stack, &mut here, Offered::<P>::run_stolen, (&raw mut offered).cast())
         };
@@ -245,8 +244,8 @@ impl Lazy {
         }
     }
 
-    /// The first chunk of a part, and how many iterations are worth halving. Relaxed: a hint. Half
-    /// of what others have learned, for parts whose iterations take longer.
+    /// The first chunk of a part, and the number of iterations worth halving. It is half of what
+    /// others have learned, in case this part's iterations take longer. Relaxed: a hint.
     #[inline]
     fn sizes(&self) -> (usize, usize) {
         let learned = self.learned.load(Ordering::Relaxed);
@@ -257,8 +256,8 @@ impl Lazy {
     #[inline]
     fn resize(&self, chunk: usize, ticks: u64) -> usize {
         let new = if ticks < self.chunk_ticks / 16 {
-            // Not more: a few short iterations tell little about the next, and nobody can take part
-            // of a chunk.
+            // Not larger: a few short iterations tell little about the next ones, and a chunk
+            // cannot be stolen in part.
             chunk.saturating_mul(8)
         } else if ticks < self.chunk_ticks / 2 {
             chunk.saturating_mul(2)
@@ -279,19 +278,19 @@ fn chunk_ticks() -> u64 {
     *TICKS.get_or_init(|| tsc::ticks(CHUNK_TIME))
 }
 
-/// The running fiber's stack, for as long as the caller's frame keeps the fiber on it.
+/// The join stack of the running fiber, valid while the caller's frame keeps the fiber running.
 #[inline]
 fn join_stack<'s>() -> Option<&'s JoinStack> {
     context::fiber().map(Fiber::join_stack)
 }
 
-/// Whether the calling task, whose stack this is, has anything on it that others could take.
-/// Answers their requests on the way.
+/// Whether the calling task, whose stack this is, has a branch that others could take. Also answers
+/// their requests.
 #[inline]
 fn on_offer(stack: &JoinStack) -> bool {
     if stack.is_empty() {
-        // An answer now would have nothing to give, and a thief asks again only at its next search.
-        // The caller makes an offer, which answers.
+        // Answering now would publish nothing, and a thief asks again only at its next search. The
+        // caller makes an offer next, and that answers.
         return false;
     }
     Owner::poll();

@@ -5,7 +5,7 @@ use crate::unwind::discard;
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 
-/// An address that several workers may write behind, at disjoint places.
+/// An address behind which several workers may write, at disjoint places.
 struct Base<T>(*mut T);
 
 impl<T> Clone for Base<T> {
@@ -14,7 +14,7 @@ impl<T> Clone for Base<T> {
     }
 }
 impl<T> Copy for Base<T> {}
-// SAFETY: it only gives an address; each writer argues for its own index.
+// SAFETY: it is only an address; each writer argues for its own index.
 unsafe impl<T: Send> Send for Base<T> {}
 // SAFETY: as above.
 unsafe impl<T: Send> Sync for Base<T> {}
@@ -25,7 +25,7 @@ impl<T> Base<T> {
     }
 }
 
-/// Results `start..start + len`, initialised and owned until they are handed over whole.
+/// Results `start..start + len`, initialised and owned until all are handed over.
 struct Part<R> {
     base: Base<R>,
     start: usize,
@@ -60,7 +60,7 @@ impl<R> Drop for Part<R> {
         if !std::mem::needs_drop::<R>() {
             return;
         }
-        // A panic is under way, and no other may meet it.
+        // A panic is in progress, so a destructor's panic must not escape.
         for index in self.start..self.end() {
             // SAFETY: these are initialised, no other thread owns them, and each is read once.
             discard(unsafe { self.base.at(index).read() });
@@ -84,7 +84,7 @@ where
                 part.start = piece.start;
             }
             if !std::mem::needs_drop::<R>() {
-                // No result has to be dropped after a panic, so none is counted before the end.
+                // Results need no drop after a panic, so they are not counted before the end.
                 let places: *mut MaybeUninit<R> = base.at(piece.start).cast();
                 // SAFETY: within the capacity, and each index is visited once.
                 let places = unsafe { std::slice::from_raw_parts_mut(places, piece.len()) };
@@ -106,7 +106,7 @@ where
     );
     assert_eq!(whole.len, items.len(), "a map lost a result");
     std::mem::forget(whole);
-    // SAFETY: all of them are initialised, and the vector owns them now.
+    // SAFETY: all results are initialised, and the vector owns them now.
     unsafe { results.set_len(items.len()) };
     results
 }

@@ -2,10 +2,10 @@
 
 use crate::join;
 
-/// Up to this many items in all, one worker merges.
+/// Up to this many items in total, one worker merges.
 const SERIAL: usize = 16 * 1024;
 
-/// A sorted run: initialised items that are only read.
+/// A sorted run of initialised items, which are only read.
 pub(super) struct Run<T> {
     start: *const T,
     len: usize,
@@ -18,12 +18,12 @@ impl<T> Clone for Run<T> {
 }
 impl<T> Copy for Run<T> {}
 // SAFETY: only the comparison reads items while they are shared, and no other code touches them
-// meanwhile. Parts of a run have no item in common, so one worker at a time compares an item.
+// meanwhile. Parts of a run have no item in common, so only one worker at a time compares an item.
 unsafe impl<T: Send> Send for Run<T> {}
 
-/// Where the merged items go.
+/// The destination of the merged items.
 struct Target<T>(*mut T);
-// SAFETY: an address; each worker writes its own part behind it.
+// SAFETY: an address; each worker writes only its own part behind it.
 unsafe impl<T: Send> Send for Target<T> {}
 
 impl<T> Run<T> {
@@ -45,10 +45,11 @@ impl<T> Run<T> {
     }
 }
 
-/// Merges `left` and `right` to `target`; of equal items, `left`'s come first.
+/// Merges `left` and `right` into `target`; of equal items, those of `left` come first.
 ///
 /// # Safety
-/// `target` has room for both and overlaps neither. Also after a panic the runs are untouched.
+/// `target` has room for both runs and overlaps neither. The runs are unchanged afterwards, even
+/// after a panic.
 pub(super) unsafe fn merge<T: Send>(
     left: Run<T>,
     right: Run<T>,
@@ -88,7 +89,7 @@ pub(super) unsafe fn merge<T: Send>(
     );
 }
 
-/// Merges from both ends at once: two chains of comparisons that do not wait for each other.
+/// Merges from both ends at once, in two independent chains of comparisons.
 ///
 /// # Safety
 /// As [`merge`].

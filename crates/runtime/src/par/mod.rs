@@ -37,7 +37,7 @@ use std::ops::Range;
 /// `par_iter_mut`, and `for_each`; `with_min_len` sets how many items stay together.
 ///
 /// # Panics
-/// With a panic of `f`; some other calls may not have been made then.
+/// With a panic of `f`; some of the other calls may be skipped then.
 ///
 /// ```
 /// use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -66,7 +66,7 @@ where
 /// Returns the results of `f` for every item, in order.
 ///
 /// # Panics
-/// With a panic of `f`; results made by then are dropped.
+/// With a panic of `f`; results so far are dropped.
 ///
 /// ```
 /// let lengths = sateen::par_map(&["a", "bb", "ccc"], |word| word.len());
@@ -83,9 +83,9 @@ where
 
 /// Combines `map(i)` for every index of `range`.
 ///
-/// `combine` must be associative; it need not be commutative, since the order is kept. `identity`
-/// starts each piece, and is the result for an empty range. For items of a slice [`par_fold`] is
-/// faster.
+/// `combine` must be associative. It need not be commutative, because the order is kept. `identity`
+/// is the start of each piece, and the result for an empty range. For items of a slice [`par_fold`]
+/// is faster.
 ///
 /// # Panics
 /// With a panic of one of the functions.
@@ -109,7 +109,7 @@ where
     fold(range, &identity, &|acc, piece| piece.fold(acc, step), &combine)
 }
 
-/// Folds pieces of `items` into values, and combines these.
+/// Folds pieces of `items` into values, and combines the values.
 ///
 /// `add` gets a value and the piece that follows what is in it. It sees whole pieces, so the
 /// compiler can work on several items at once. `combine` must be associative; it need not be
@@ -136,7 +136,7 @@ where
     fold(0..items.len(), &identity, &piece, &combine)
 }
 
-/// Calls `f` with the index of each chunk and the chunk, in parallel. Chunks have `size` items; the
+/// Calls `f` in parallel with the index of each chunk and the chunk. Chunks have `size` items; the
 /// last may have fewer.
 ///
 /// # Panics

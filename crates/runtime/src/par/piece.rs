@@ -1,51 +1,50 @@
-//! What a loop does with its iterations.
+//! The operations of a parallel loop on its iterations.
 
-/// What a loop does: how its parts are halved, and what becomes of their iterations.
+/// Defines how a loop's parts are halved, and how its iterations run.
 pub trait Piece {
-    /// A part of the loop that nobody has begun. Another worker may take it.
+    /// A part of the loop that has not begun. Another worker may take it.
     type Rest: Send;
-    /// What the iterations have made that this worker did one after the other. It stays here.
+    /// What this worker's consecutive iterations have produced. It stays on this worker.
     type State;
-    /// What lies between two halves, if anything is needed to join what they make.
+    /// The data needed to join the results of two halves.
     type Seam;
-    /// What a part makes.
+    /// The result of a part.
     type Output: Send;
 
-    /// A state that has made nothing yet.
+    /// An initial state.
     fn begin(rest: &Self::Rest) -> Self::State;
 
     /// How many iterations are left.
     fn left(rest: &Self::Rest) -> usize;
 
-    /// Whether no more iterations are wanted. Asked before a part is halved, and before each chunk.
+    /// Whether to stop early. Checked before a part is halved, and before each chunk.
     #[inline]
     fn is_full(_state: &Self::State, _rest: &Self::Rest) -> bool {
         false
     }
 
-    /// Ends a part of which no more is wanted.
+    /// Drops a part that is no longer wanted.
     fn give_up(state: &mut Self::State, rest: Self::Rest);
 
-    /// How many iterations to do next, if `chunk` take as long as a chunk should: 1 or more,
-    /// unless none are left.
+    /// How many iterations to run next, if `chunk` is the target: at least 1, unless none are left.
     #[inline]
     fn portion(_state: &Self::State, rest: &Self::Rest, chunk: usize) -> usize {
         chunk.min(Self::left(rest))
     }
 
-    /// Does `count` iterations, which is at most what is left. Returns what is left then, unless
-    /// that is nothing, or is not wanted.
+    /// Runs `count` iterations, which is at most what is left. Returns the remaining part, unless
+    /// it is empty or no longer wanted.
     fn work(state: &mut Self::State, rest: Self::Rest, count: usize) -> Option<Self::Rest>;
 
     /// Splits a part of at least two iterations in the middle.
     fn halve(rest: Self::Rest) -> (Self::Rest, Self::Seam, Self::Rest);
 
-    /// Prepares a state that has done the first half for the second.
+    /// Prepares a state that has run the first half for the second.
     fn go_on(state: &mut Self::State, seam: Self::Seam);
 
-    /// Adds what another worker has made of the second half.
+    /// Appends the result of another worker for the second half.
     fn append(state: &mut Self::State, seam: Self::Seam, output: Self::Output);
 
-    /// What the state has made, after all its parts.
+    /// The result of the state, after all its parts.
     fn end(state: Self::State) -> Self::Output;
 }

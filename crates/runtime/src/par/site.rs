@@ -1,9 +1,9 @@
-//! What a thread has learned from its last loops, by the places in the source that began them.
+//! Chunk sizes that a thread has learned from its last loops, by source location.
 
 use std::cell::Cell;
 
-/// How many places a thread remembers. Two in one slot take turns, and a loop that finds the other
-/// there begins as if it were the first.
+/// Sites that a thread remembers. Colliding sites evict each other; an evicted loop starts with the
+/// default chunk.
 const SLOTS: usize = 8;
 
 thread_local! {
@@ -11,13 +11,13 @@ thread_local! {
         const { [const { Cell::new((Site(0), 1)) }; SLOTS] };
 }
 
-/// A place in the source where a loop begins. The types of its closures tell places apart.
+/// A source location where loops begin. Different closure types mean different sites.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Site(usize);
 
 impl Site {
-    /// The place whose loops run their halves by `run`, a function for each type. (A type has no
-    /// number of its own. Two types whose code is the same may share a function.)
+    /// The site whose loops run their halves by `run`, a function for each type. (Types have no
+    /// identity of their own here. Two types with the same code may share a function.)
     #[inline]
     pub(super) fn of(run: unsafe fn(*mut ())) -> Self {
         Self(run as usize)
@@ -29,7 +29,7 @@ impl Site {
         LEARNED.with(|slots| f(&slots[(self.0 >> 4) % SLOTS]))
     }
 
-    /// The chunk that the last loop here has arrived at; 1 if there was none.
+    /// The chunk size of the last loop here; 1 if there was none.
     #[inline]
     pub(super) fn chunk(self) -> usize {
         self.with_slot(|slot| match slot.get() {

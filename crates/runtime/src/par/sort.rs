@@ -1,19 +1,19 @@
-//! Parallel merge sort: pieces by the standard library's sorts, then parallel merges.
+//! Parallel merge sort: the standard library sorts pieces, then parallel merges join them.
 //!
-//! Panic safety. The items live in the slice; the buffer holds bitwise copies that are never
-//! dropped. Whenever a comparison may panic, each range of the slice holds a permutation of its
-//! items; or the merge that is overwriting it puts one back when it unwinds.
+//! Panic safety: the slice owns the items; the buffer holds bitwise copies that are never dropped.
+//! Whenever a comparison may panic, each range of the slice holds a permutation of its items, or
+//! the merge that overwrites it restores one when it unwinds.
 
 use super::merge::{Run, merge};
 use crate::{current_num_threads, join};
 use std::mem::MaybeUninit;
 
-/// Up to this many items, one call of the standard library.
+/// Up to this many items are sorted by one call of the standard library.
 const SERIAL: usize = 4096;
-/// Pieces for each worker: a few, so that one slow piece does not leave the others waiting.
+/// Pieces for each worker: several, so that one slow piece does not keep the others waiting.
 const PIECES_PER_WORKER: usize = 2;
 
-/// Sorts in parallel; equal items keep their order.
+/// Sorts in parallel and stably.
 ///
 /// Takes as much extra memory as the slice.
 ///
@@ -29,7 +29,7 @@ pub fn par_sort<T: Ord + Send>(items: &mut [T]) {
     sort_by(items, &|piece: &mut [T]| piece.sort(), &T::lt);
 }
 
-/// Sorts in parallel; equal items may change places. Faster than [`par_sort`] on most data.
+/// Sorts in parallel; equal items may be reordered. Faster than [`par_sort`] on most data.
 ///
 /// Takes as much extra memory as the slice.
 ///
@@ -45,12 +45,12 @@ pub fn par_sort_unstable<T: Ord + Send>(items: &mut [T]) {
     sort_by(items, &|piece: &mut [T]| piece.sort_unstable(), &T::lt);
 }
 
-/// Sorts in parallel: pieces by `serial`, which must sort them by the order that `is_less` tells.
-/// It is stable if `serial` is.
+/// Sorts in parallel. `serial` sorts the pieces, by the same order as `is_less`. The sort is stable
+/// if `serial` is.
 ///
 /// # Panics
 /// With a panic of one of the functions; the slice then holds all its items in some order. If
-/// `is_less` tells no order, the items' order is unspecified.
+/// `is_less` is not a consistent order, the order of the items is unspecified.
 pub fn sort_by<T: Send>(
     items: &mut [T],
     serial: &(impl Fn(&mut [T]) + Sync),
@@ -59,7 +59,7 @@ pub fn sort_by<T: Send>(
     if items.len() <= SERIAL || size_of::<T>() == 0 {
         return serial(items);
     }
-    // Into a runtime first: the number of pieces depends on its workers.
+    // Enter a runtime first: the number of pieces depends on its workers.
     let ((), ()) = join(
         || {
             let workers = current_num_threads();
@@ -77,8 +77,8 @@ pub fn sort_by<T: Send>(
     );
 }
 
-/// Sorts `items`, and leaves the result in `buffer` or, without `into_buffer`, in place. Either way
-/// `items` holds a permutation afterwards, also after a panic.
+/// Sorts `items`, and leaves the result in `buffer` or, without `into_buffer`, in place. In both
+/// cases `items` holds a permutation afterwards, even after a panic.
 fn sort_into<T: Send>(
     items: &mut [T],
     buffer: &mut [MaybeUninit<T>],
@@ -124,7 +124,7 @@ fn sort_into<T: Send>(
 }
 
 /// Copies the whole source over a half-written target. If the target is the buffer, that is
-/// pointless and harmless.
+/// unnecessary but harmless.
 struct Restore<T> {
     source: *const T,
     target: *mut T,

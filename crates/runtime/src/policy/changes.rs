@@ -1,17 +1,17 @@
-//! How policies learn of properties that have changed. Each worker has a box, which it empties
-//! before it takes what runs next.
+//! Tells policies of changed task properties. Each worker has a mailbox, which it empties before it
+//! picks the next task.
 
 use crate::task::{PropertyListener, PropertyState, TaskId};
 use sateen_base::prim::{AtomicBool, Ordering};
 use sateen_base::{CachePadded, SpinLock};
 use std::collections::HashMap;
 
-/// The boxes of all workers of a runtime.
+/// The mailboxes of all workers of a runtime.
 pub(crate) struct Changes(Box<[CachePadded<Changed>]>);
 
 #[derive(Default)]
 struct Changed {
-    /// There is something in the list: a hint.
+    /// Whether the list may hold something: a hint.
     news: AtomicBool,
     /// The last change of each task that has not ended.
     list: SpinLock<HashMap<TaskId, u64>>,
@@ -22,11 +22,11 @@ impl Changes {
         Self((0..workers).map(|_| CachePadded::default()).collect())
     }
 
-    /// Tells `f` of what has changed since the last time. Worker `index` only.
+    /// Calls `f` with the changes since the last call. Worker `index` only.
     #[inline]
     pub(super) fn pass_on(&self, index: usize, f: impl Fn(TaskId, u64)) {
         let changed = &self.0[index];
-        // Ordering: Relaxed, a hint; a change that comes now is told next time.
+        // Ordering: Relaxed, a hint; a change that is missed now is told next time.
         if changed.news.load(Ordering::Relaxed) {
             changed.pass_on_slow(f);
         }
@@ -41,12 +41,12 @@ impl PropertyListener for Changes {
                 return;
             }
             list.insert(task, property);
-            // Ordering: Relaxed, a hint; the truth is under the lock.
+            // Ordering: Relaxed, a hint; the lock guards the list.
             changed.news.store(true, Ordering::Relaxed);
         }
     }
 
-    /// A worker may be busy for long, and others end any number of tasks meanwhile.
+    /// Forgets an ended task: a worker may be busy for long while others end any number of tasks.
     fn forget(&self, task: TaskId) {
         for changed in &self.0 {
             changed.list.lock().remove(&task);

@@ -1,9 +1,9 @@
-//! A policy of the user's, at its worker.
+//! A custom policy, as its worker calls it.
 //!
-//! Nothing here relies on what a policy does with the work it is given. Like a hook, the policy is
-//! called off the running fiber: its waits block the thread, and what it spawns is refused. A panic
-//! in it ends the process, because the work it was given may then be anywhere. Work that it returns
-//! at the wrong worker, or drops anywhere, goes back to where it belongs.
+//! Correctness does not depend on what a policy does with its work. Like a hook, the policy is
+//! called off the running fiber: its waits block the thread, and its spawns are refused. A panic in
+//! it ends the process, because its work could be anywhere. If it returns work at the wrong worker,
+//! or drops it, the work goes back to where it belongs.
 
 use super::{Changes, Policy, Runnable, Sleeper};
 use crate::context;
@@ -36,7 +36,7 @@ impl Custom {
         self.call(|policy| policy.awakened(Runnable::new(entry)));
     }
 
-    /// What this worker may run. Called on the worker's thread only.
+    /// Picks what this worker runs next. Called on the worker's thread only.
     pub(super) fn pick_next(&self) -> Option<Entry> {
         self.changes.pass_on(self.worker, |task, property| {
             self.call(|policy| policy.property_change(task, property));
@@ -63,13 +63,13 @@ impl Custom {
     }
 }
 
-/// Wakes workers whose policies sleep in a way of their own.
+/// Returns a callback that wakes workers whose policies replace the default sleep.
 pub(super) fn alarm<'a>(policies: impl Iterator<Item = &'a Custom>) -> Alarm {
     let policies: Vec<_> = policies.map(|custom| Held::new(Arc::clone(&*custom.policy))).collect();
     Box::new(move |index| call_policy(|| policies[index].notify()))
 }
 
-/// Calls a policy. What it keeps would be lost in an unwinding, and those who wait for that would
+/// Calls a policy. Unwinding would lose the work that it holds, and the joiners of that work would
 /// hang.
 fn call_policy<R>(f: impl FnOnce() -> R) -> R {
     let guard = AbortGuard::new("a scheduling policy panicked");
@@ -79,12 +79,12 @@ fn call_policy<R>(f: impl FnOnce() -> R) -> R {
 }
 
 /// Whether the calling worker may run `entry`. It must not resume other workers' fibers. A future
-/// is counted where it was spawned. The end of a scope's last job wakes the scope's fiber, which
-/// only its own runtime's workers keep. All else can run anywhere.
+/// is counted where it was spawned. A scope's last job wakes the scope's fiber, which only its own
+/// runtime's workers keep alive. Everything else may run anywhere.
 fn is_at_home(entry: Entry) -> bool {
     let Some(worker) = context::thread_owner() else { return false };
     match entry.decode() {
-        // SAFETY: a fiber that can go on keeps its runtime.
+        // SAFETY: a ready fiber keeps its runtime alive.
         Work::Fiber(fiber) => unsafe { (*fiber).is_owned_by(worker) },
         // SAFETY: a queued future's entry keeps its frame.
         Work::Future(head) => unsafe { task::is_future_of(head, worker.shared()) },
@@ -94,7 +94,8 @@ fn is_at_home(entry: Entry) -> bool {
     }
 }
 
-/// Puts what a policy has dropped, or returned elsewhere, where it can run. Any thread.
+/// Returns work that a policy has dropped, or returned elsewhere, to where it can run. Any thread
+/// may call this.
 #[cold]
 pub(super) fn give_back(entry: Entry) {
     let worker = context::thread_owner();
@@ -117,7 +118,8 @@ pub(super) fn give_back(entry: Entry) {
 }
 
 fn send_home(fiber: &Fiber) {
-    // Once it is posted the fiber may end, and its runtime with it, while the worker is notified.
+    // Once it is posted, the fiber may end, and its runtime with it, while the worker is still
+    // being notified.
     let fiber = fiber.to_arc();
     if !fiber.worker().post(fiber.shared(), Entry::fiber(&fiber)) {
         sateen_base::abort_with("a worker has left before its fibers");

@@ -1,9 +1,9 @@
 //! Scheduling policies: which of the tasks that could run runs next.
 //!
 //! A policy orders what waits at one worker: tasks that have not started, and suspended tasks of
-//! this worker that can go on. It does not see branches (of `join`, `fork`): they lie on the join
-//! stack of the task that made them, and thieves take them from there. Under [`round_robin`] they
-//! do not, because every worker is alone.
+//! this worker that are ready. It does not see branches (of `join`, `fork`). They are on the join
+//! stack of their task, where thieves take them. Under [`round_robin`] nobody steals them, because
+//! every worker is alone.
 
 mod changes;
 mod custom;
@@ -41,7 +41,7 @@ pub(crate) use stealing::{Stealing, discard_stale, is_stale, part_stale};
 /// # How it is called
 ///
 /// All methods but [`notify`](Policy::notify) are called on the worker's thread, one at a time, and
-/// not from a task. Their waits block that thread, and what they spawn is refused.
+/// outside of any task. Their waits block the thread, and their spawns are refused.
 ///
 /// # What happens to a runnable
 ///
@@ -54,8 +54,8 @@ pub(crate) use stealing::{Stealing, discard_stale, is_stale, part_stale};
 /// | drops an unstarted task on no worker's thread | the task ends with [`JoinError::Lost`] |
 /// | keeps it for ever | it never runs |
 ///
-/// A started task that is kept for ever keeps the runtime from ending. Unstarted tasks do not, if
-/// [`has_ready`](Policy::has_ready) is false; they are lost in the end.
+/// A started task that is kept for ever prevents the runtime from ending. Unstarted tasks do not,
+/// if [`has_ready`](Policy::has_ready) is false; they are lost in the end.
 ///
 /// # Panics
 ///
@@ -95,32 +95,33 @@ pub(crate) use stealing::{Stealing, discard_stale, is_stale, part_stale};
 ///
 /// [`JoinError::Lost`]: crate::JoinError::Lost
 pub trait Policy: Send + Sync {
-    /// Something can run: a task was spawned here, or a fiber of this worker can go on.
+    /// Receives work that can run: a task spawned here, or a ready fiber of this worker.
     fn awakened(&self, runnable: Runnable);
 
-    /// Takes out and returns what is to run next.
+    /// Removes and returns what runs next.
     fn pick_next(&self) -> Option<Runnable>;
 
     /// Whether [`pick_next`](Policy::pick_next) would return something.
     fn has_ready(&self) -> bool;
 
-    /// Waits until [`notify`](Policy::notify), or until `deadline` if there is one: there is
-    /// nothing to run. May return early. The default sleeps in the kernel.
+    /// Waits while there is nothing to run, until [`notify`](Policy::notify) or `deadline`. May
+    /// return early. The default sleeps in the kernel.
     fn suspend_until(&self, sleeper: &Sleeper<'_>, deadline: Option<Instant>) {
         sleeper.sleep_until(deadline);
     }
 
-    /// Ends a present or the next [`suspend_until`](Policy::suspend_until). Called from any thread.
+    /// Ends the current or the next [`suspend_until`](Policy::suspend_until). Called from any
+    /// thread.
     ///
-    /// A policy needs it only if it replaces `suspend_until`. It may do what a hook may do, but
+    /// Only a policy that replaces `suspend_until` needs it. It has the same limits as a hook, and
     /// should be short.
     fn notify(&self) {}
 
-    /// The [property](crate::JoinHandle::set_property) of a task has changed. The task may be
-    /// queued here, to be reordered.
+    /// The [property](crate::JoinHandle::set_property) of a task has changed. If the task is queued
+    /// here, the policy may reorder it.
     ///
-    /// Each worker's policy is told before its next [`pick_next`](Policy::pick_next): of several
-    /// changes the last one, at least.
+    /// Each worker's policy is told before its next [`pick_next`](Policy::pick_next). Of several
+    /// changes, at least the last is told.
     fn property_change(&self, task: TaskId, property: u64) {
         let _ = (task, property);
     }
@@ -139,7 +140,7 @@ impl<'a> Sleeper<'a> {
         Self { sleep, slot, notified: Cell::new(false) }
     }
 
-    /// Sleeps in the kernel until there may be something to do, or `deadline` is past.
+    /// Sleeps in the kernel until there may be something to do, or until `deadline`.
     pub fn sleep_until(&self, deadline: Option<Instant>) {
         self.sleep_for(deadline.map(|d| d.saturating_duration_since(Instant::now())));
     }
@@ -150,13 +151,13 @@ impl<'a> Sleeper<'a> {
         }
     }
 
-    /// Whether a notification was taken; the announcement is gone then.
+    /// Whether a notification was consumed, and the announcement with it.
     pub(crate) fn was_notified(&self) -> bool {
         self.notified.get()
     }
 }
 
-/// Makes the policy of the worker with an index.
+/// Creates the policy of the worker with the given index.
 type Make = dyn FnMut(usize) -> Box<dyn Policy>;
 
 /// How a runtime schedules; for [`Builder::policy`](crate::Builder::policy).
@@ -180,17 +181,17 @@ impl std::fmt::Debug for Scheduling {
     }
 }
 
-/// Each worker has a queue, the youngest task first; a worker without work steals the oldest tasks
+/// Each worker has a queue, the youngest task first. A worker without work steals the oldest tasks
 /// of others. The default, and the fastest.
 pub fn work_stealing() -> Scheduling {
     Scheduling(Kind::Stealing)
 }
 
-/// All workers share one queue, the oldest task first. Fairer, and slower the more workers there
-/// are.
+/// All workers share one queue, the oldest task first. Fairer, but slower as the number of workers
+/// grows.
 ///
-/// The last few tasks that a worker has spawned stay with it until it has spawned more, or until
-/// the shared queue is empty.
+/// A worker keeps the last few tasks that it has spawned until it spawns more, or until the shared
+/// queue is empty.
 pub fn work_sharing() -> Scheduling {
     Scheduling(Kind::Sharing)
 }
@@ -198,24 +199,25 @@ pub fn work_sharing() -> Scheduling {
 /// Each worker is alone: tasks and branches that are spawned on it stay on it, and run in order.
 /// Work from outside is dealt out to the workers in turn.
 ///
-/// In a [strict](crate::Builder::strict) runtime a worker may have to take over from another one.
-/// There all workers share one queue, as under [`work_sharing`].
+/// In a [strict](crate::Builder::strict) runtime a worker may have to take over from another. There
+/// all workers share one queue, as under [`work_sharing`].
 pub fn round_robin() -> Scheduling {
     Scheduling(Kind::RoundRobin)
 }
 
-/// A policy of the user's. `make` is called with each worker's index when the runtime is built.
+/// A custom policy. `make` is called with each worker's index when the runtime is built.
 ///
-/// The policy sees each task once: a join waits until the policy has the task run, and runs it in
-/// place only if the joiner keeps its thread.
+/// The policy sees each task once. A join waits until the policy lets the task run; it runs the
+/// task in place only if the joiner keeps its thread.
 ///
-/// A runtime with one is never [strict](crate::Builder::strict): a build that asks for both fails.
+/// A runtime with a custom policy is never [strict](crate::Builder::strict): building one with both
+/// fails.
 pub fn custom(make: impl FnMut(usize) -> Box<dyn Policy> + 'static) -> Scheduling {
     Scheduling(Kind::Custom(Held::new(Box::new(make))))
 }
 
 impl Kind {
-    /// For a strict runtime, whose workers take over from each other.
+    /// The policy for a strict runtime, whose workers take over from each other.
     pub(crate) fn strict(self) -> Self {
         match self {
             Self::RoundRobin => Self::Sharing,
@@ -245,7 +247,7 @@ pub(crate) enum WorkerPolicy {
     Custom(Custom),
 }
 
-/// Makes one for each regular worker, and what makes those of substitutes, if there can be any.
+/// Creates a policy for each regular worker, and the factory for substitutes if there can be any.
 pub(crate) fn for_workers(kind: Kind, workers: usize) -> (Vec<WorkerPolicy>, Option<MakePolicy>) {
     let make: MakePolicy = match kind {
         Kind::Stealing => Box::new(|| WorkerPolicy::Stealing(Stealing::new())),
@@ -298,8 +300,8 @@ impl WorkerPolicy {
         }
     }
 
-    /// Lets thieves take new tasks without asking, until the worker runs out of those that it has
-    /// kept to itself. A thief that asks pays a heavy fence.
+    /// Lets thieves take new tasks without asking, until the worker runs out of the tasks that it
+    /// keeps to itself. A thief that must ask pays for a heavy fence.
     #[cold]
     pub(crate) fn share(&self) {
         if let Self::Stealing(policy) = self {
@@ -318,7 +320,7 @@ impl WorkerPolicy {
         }
     }
 
-    /// A future that waited can go on.
+    /// Adds a woken future.
     #[inline]
     pub(crate) fn awakened_again(&self, entry: Entry) {
         match self {
@@ -347,13 +349,12 @@ impl WorkerPolicy {
         }
     }
 
-    /// Whether a fiber that it holds can be taken now. A policy of the user's may withhold some.
+    /// Whether a ready fiber that it holds can be taken now. A custom policy may withhold some.
     pub(crate) fn gives_fibers(&self) -> bool {
         self.custom().is_none_or(Custom::has_ready)
     }
 
-    /// Takes `task` out of the queue if it is at the end where it would be if it had just been
-    /// spawned.
+    /// Takes `task` out of the queue if it is where the youngest task is.
     #[inline]
     pub(crate) fn pop_task(&self, task: NonNull<task::Header>) -> bool {
         match self {
@@ -364,8 +365,9 @@ impl WorkerPolicy {
         }
     }
 
-    /// Moves to `stale` the entries of tasks that their joiners have run in place. Returns how many
-    /// others there are. A policy of the user's keeps all: no task is run past it.
+    /// Moves to `stale` the entries of tasks that their joiners have run in place. Returns the
+    /// number of other entries. A custom policy keeps all, because no task runs without its
+    /// consent.
     #[cold]
     pub(crate) fn take_stale(&self, stale: &mut Vec<Entry>) -> usize {
         match self {
@@ -376,7 +378,7 @@ impl WorkerPolicy {
         }
     }
 
-    /// The youngest unstarted task or spawn here, if that can be taken.
+    /// Takes the youngest unstarted task or spawn, if possible.
     #[inline]
     pub(crate) fn pop_youngest(&self) -> Option<Entry> {
         match self {
@@ -387,7 +389,7 @@ impl WorkerPolicy {
         }
     }
 
-    /// The work-stealing policy, if this policy is that one.
+    /// The work-stealing policy, if it is one.
     pub(crate) fn stealing(&self) -> Option<&Stealing> {
         match self {
             Self::Stealing(policy) => Some(policy),
@@ -395,12 +397,12 @@ impl WorkerPolicy {
         }
     }
 
-    /// Whether workers take no work from each other.
+    /// Whether the workers do not take work from each other.
     pub(crate) fn is_alone(&self) -> bool {
         matches!(self, Self::RoundRobin(_))
     }
 
-    /// The user's policy, if this is one.
+    /// The custom policy, if it is one.
     pub(crate) fn custom(&self) -> Option<&Custom> {
         match self {
             Self::Custom(custom) => Some(custom),
@@ -408,7 +410,7 @@ impl WorkerPolicy {
         }
     }
 
-    /// What every thread may use of it.
+    /// The part of it that every thread may use.
     pub(crate) fn view(&self) -> PolicyView {
         match self {
             Self::Stealing(policy) => PolicyView::Stealing(policy.stealer().clone()),
@@ -419,7 +421,7 @@ impl WorkerPolicy {
     }
 }
 
-/// What every thread may use of a worker's policy.
+/// The part of a worker's policy that every thread may use.
 pub(crate) enum PolicyView {
     Stealing(Stealer),
     Sharing(Arc<Stage>),
@@ -439,18 +441,19 @@ impl PolicyView {
         }
     }
 
-    /// How many tasks wait at the worker, about. A policy of the user's does not tell: 0.
+    /// Approximate number of tasks that wait at the worker; 0 for a custom policy, which does not
+    /// tell.
     pub(crate) fn len(&self) -> usize {
         match self {
             Self::Stealing(stealer) => stealer.len(),
             Self::Sharing(stage) => stage.lens().0,
-            // Ordering: Relaxed, a figure.
+            // Ordering: Relaxed, a statistic.
             Self::Alone(len) => len.load(Ordering::Relaxed),
             Self::Custom(_) => 0,
         }
     }
 
-    /// How many tasks wait in a queue that all workers share, about.
+    /// Approximate number of tasks in a queue that all workers share.
     pub(crate) fn shared_len(&self) -> usize {
         match self {
             Self::Sharing(stage) => stage.lens().1,
@@ -458,7 +461,7 @@ impl PolicyView {
         }
     }
 
-    /// The oldest task that the worker has staged, if it does that.
+    /// Takes the oldest task that the worker has staged, if its policy stages tasks.
     pub(crate) fn take_staged(&self) -> Option<Entry> {
         match self {
             Self::Sharing(stage) => stage.take_staged(),
@@ -466,7 +469,7 @@ impl PolicyView {
         }
     }
 
-    /// The run queue, to its thieves.
+    /// The run queue, for thieves.
     pub(crate) fn stealer(&self) -> Option<&Stealer> {
         match self {
             Self::Stealing(stealer) => Some(stealer),
@@ -474,12 +477,12 @@ impl PolicyView {
         }
     }
 
-    /// Whether workers take no work from each other.
+    /// Whether the workers do not take work from each other.
     pub(crate) fn is_alone(&self) -> bool {
         matches!(self, Self::Alone(_))
     }
 
-    /// What is told of changed properties, if the policy wants to know.
+    /// The listener for changed properties, if the policy wants them.
     pub(crate) fn listener(&self) -> Option<Arc<dyn PropertyListener>> {
         match self {
             Self::Custom(changes) => Some(Arc::clone(changes) as Arc<dyn PropertyListener>),
@@ -488,7 +491,7 @@ impl PolicyView {
     }
 }
 
-/// What wakes workers whose policies sleep in a way of their own.
+/// Returns a callback that wakes workers whose policies replace the default sleep.
 pub(crate) fn alarm(policies: &[WorkerPolicy]) -> Option<Alarm> {
     policies.first()?.custom()?;
     Some(custom::alarm(policies.iter().filter_map(WorkerPolicy::custom)))

@@ -1,4 +1,4 @@
-//! The list of a worker's fibers that can go on.
+//! A worker's list of ready fibers.
 
 use super::stealing::part_stale;
 use crate::entry::Entry;
@@ -9,27 +9,27 @@ use sateen_base::prim::UnsafeCell;
 use std::cell::Cell;
 use std::collections::VecDeque;
 
-/// The fibers of one worker that can go on.
+/// The ready fibers of one worker.
 pub(super) type ReadyFibers = PriorityFifo;
 
-/// Entries that can run on one worker: those of high priority first, then in the order of their
-/// arrival. Its cells keep it on one thread.
+/// Entries for one worker: those of high priority first, then in order of arrival. Its cells keep
+/// it on one thread.
 pub(super) struct PriorityFifo {
     normal: UnsafeCell<VecDeque<Entry>>,
-    /// High and low: seldom used.
+    /// High and low: rarely used.
     others: UnsafeCell<[VecDeque<Entry>; 2]>,
     others_len: Cell<usize>,
 }
 
-/// From so many entries on, what a fiber touches first has left the nearest cache.
+/// From this many entries on, the first lines that a fiber touches have left the L1 cache.
 const MANY: usize = 64;
-/// The line size, as far as it matters.
+/// The assumed size of a cache line.
 const LINE: usize = 64;
 /// How many lines below a stack's top are likely to be in use.
 const STACK_LINES: usize = 9;
 
-/// Fetches what the resumption of fibers at the front will touch: first the fiber itself, and three
-/// turns later the top of its stack, whose place the fiber says.
+/// Prefetches what resuming the front fibers will touch: first the fiber itself, and three turns
+/// later the top of its stack, whose address the fiber holds.
 #[inline(never)]
 fn fetch_ahead(entries: &VecDeque<Entry>) {
     if let Some(fiber) = entries.get(6).and_then(|entry| entry.as_fiber()) {
@@ -77,7 +77,7 @@ impl PriorityFifo {
         })
     }
 
-    /// The youngest of normal priority.
+    /// Takes the youngest of normal priority.
     #[inline]
     pub(super) fn pop_youngest(&self) -> Option<Entry> {
         // SAFETY: as above.

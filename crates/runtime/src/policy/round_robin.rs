@@ -1,4 +1,4 @@
-//! Each worker alone, in order.
+//! The round-robin policy: each worker alone, in order of arrival.
 
 use super::Runnable;
 use super::ready::{PriorityFifo, ReadyFibers};
@@ -9,14 +9,14 @@ use sateen_base::prim::{Arc, AtomicUsize, Ordering};
 use std::cell::Cell;
 use std::ptr::NonNull;
 
-/// Fibers that can resume and tasks, alternating, each in the order of their arrival. No other
-/// thread looks here; only the number of tasks is told.
+/// Ready fibers and tasks alternate, each in order of arrival. Other threads only read the number
+/// of tasks.
 pub(crate) struct RoundRobin {
     tasks: PriorityFifo,
     fibers: ReadyFibers,
-    /// The last entry that was taken is a fiber.
+    /// Whether the last entry taken was a fiber.
     fiber_last: Cell<bool>,
-    /// How many tasks wait. Written by the worker, read by any thread.
+    /// Number of tasks that wait. Written by the worker, read by any thread.
     len: Arc<AtomicUsize>,
 }
 
@@ -36,14 +36,14 @@ impl RoundRobin {
         self.count(1);
     }
 
-    /// What tells how many tasks wait.
+    /// The shared number of tasks that wait.
     pub(super) fn len(&self) -> &Arc<AtomicUsize> {
         &self.len
     }
 
     #[inline]
     fn count(&self, change: isize) {
-        // Ordering: Relaxed; one writer, and a figure.
+        // Ordering: Relaxed; one writer, and a statistic.
         let len = self.len.load(Ordering::Relaxed).wrapping_add_signed(change);
         self.len.store(len, Ordering::Relaxed);
     }

@@ -1,4 +1,4 @@
-//! What is told of one fiber.
+//! What a report contains about one fiber.
 
 use crate::cycles::Seen;
 use crate::task::TaskId;
@@ -7,8 +7,8 @@ use std::fmt;
 use std::panic::Location;
 use std::sync::Arc;
 
-/// A live fiber as [`Runtime::fibers`](crate::Runtime::fibers) saw it: a task that has been started
-/// and has not ended, or other work (a stolen branch, a scoped spawn, what came through `install`).
+/// A live fiber as [`Runtime::fibers`](crate::Runtime::fibers) saw it. It is a task that has
+/// started and not ended, or other work: a stolen branch, a scoped spawn, or an `install` call.
 ///
 /// A task that joins another and runs it in place shares its fiber. Then each has an entry, and the
 /// outer one waits for the inner one.
@@ -23,20 +23,20 @@ pub struct FiberInfo {
     pub name: Option<Arc<str>>,
     /// Where that task was spawned.
     pub location: Option<&'static Location<'static>>,
-    /// What it does.
+    /// What it is doing.
     pub state: FiberState,
-    /// What it waits for, if it waits and that is known: all waits of `sateen::sync`, joins, and
-    /// unfinished branches are.
+    /// What it waits for, if that is known. All waits of `sateen::sync`, joins and unfinished
+    /// branches are.
     pub waits_for: Option<WaitsFor>,
-    /// The worker that it belongs to.
+    /// Its worker.
     pub worker: usize,
-    /// Whether its waits are [uninterrupted](sateen_sync::park::uninterrupted): cancelling does not
-    /// end them.
+    /// Whether its waits are [uninterrupted](sateen_sync::park::uninterrupted), so that cancelling
+    /// does not end them.
     pub masked: bool,
-    /// The most bytes of stack that it has used so far. Debug builds only.
+    /// The most bytes of stack used so far. Debug builds only.
     pub stack_used: Option<usize>,
-    /// Whether its worker was busy, or is a substitute, and did not answer: task, name, location,
-    /// mask and owners are unknown.
+    /// Whether its worker did not answer, because it was busy or is a substitute. Task, name,
+    /// location, mask and owners are then unknown.
     pub partial: bool,
     /// Whether a waker for it exists.
     pub(super) has_waker: bool,
@@ -46,13 +46,13 @@ pub struct FiberInfo {
     pub(crate) is_outer: bool,
 }
 
-/// What a fiber does.
+/// What a fiber is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum FiberState {
-    /// It has the processor (or its thread would, if the system let it).
+    /// It runs (or its thread could, if the system let it).
     Running,
-    /// It could go on, and waits for its worker.
+    /// It is ready, and waits for its worker.
     Ready,
     /// It waits for something.
     Waiting,
@@ -62,14 +62,14 @@ pub enum FiberState {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct WaitsFor {
-    /// The kind of the primitive, such as `"mutex"`. It is `"task"` in a join, and `"branches"`
-    /// where a join, a fork or a scope waits for work that others took.
+    /// The kind of the primitive, such as `"mutex"`. It is `"task"` in a join, and `"branches"` if
+    /// a join, a fork or a scope waits for work that others took.
     pub kind: &'static str,
     /// Its address; 0 if it has none.
     pub address: usize,
-    /// The owner, which has to release it, or end; if known.
+    /// The owner, which must release it or end, if known.
     pub owner: Option<WaitOwner>,
-    /// For how long it has waited.
+    /// How long it has waited.
     pub time: Duration,
 }
 
@@ -116,7 +116,7 @@ impl WaitsFor {
 }
 
 impl FiberInfo {
-    /// The part that matters to find cycles.
+    /// The part that cycle detection needs.
     pub(super) fn seen(&self) -> Seen {
         let waits_for = self.waits_for.as_ref().filter(|_| self.state == FiberState::Waiting);
         let owner = waits_for.and_then(|wait| wait.owner.as_ref()).map(|owner| owner.id);

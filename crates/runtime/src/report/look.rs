@@ -1,4 +1,4 @@
-//! Looking at a fiber, from its own worker or from outside.
+//! Inspects a fiber, from its own worker or from another thread.
 
 use super::info::{FiberInfo, FiberState, WaitOwner, WaitsFor};
 use crate::fiber::Fiber;
@@ -35,7 +35,7 @@ fn bare(fiber: &Fiber, id: u64, state: FiberState) -> FiberInfo {
     }
 }
 
-/// Adds what can be told of `fiber` without its worker's help.
+/// Adds what is known of `fiber` without its worker's help.
 pub(super) fn from_asker(fiber: &Arc<Fiber>, out: &mut Vec<FiberInfo>) {
     if !at_sleeper(fiber, out) {
         from_outside(fiber, out);
@@ -48,7 +48,7 @@ fn from_outside(fiber: &Arc<Fiber>, out: &mut Vec<FiberInfo>) {
     if id == 0 {
         return;
     }
-    // Parked comes first: in `no_suspend` the current fiber may wait, too.
+    // Parked is checked first: in `no_suspend` the current fiber may wait too.
     let state = if fiber.is_parked() {
         FiberState::Waiting
     } else if fiber.worker().is_running(fiber) {
@@ -73,7 +73,7 @@ fn at_sleeper(fiber: &Arc<Fiber>, out: &mut Vec<FiberInfo>) -> bool {
         let spare = out.capacity() - out.len();
         let mut places = 0;
         let asleep = fiber.while_asleep(|| {
-            // SAFETY: the fiber does not go on before this returns.
+            // SAFETY: the fiber cannot continue before this returns.
             places = unsafe { depth(fiber) };
             if places <= spare {
                 from_worker(fiber, out);
@@ -82,12 +82,12 @@ fn at_sleeper(fiber: &Arc<Fiber>, out: &mut Vec<FiberInfo>) -> bool {
         if !asleep || places <= spare {
             return asleep;
         }
-        // Not under the fiber's lock, because an allocator may wait.
+        // Outside of the fiber's lock, because an allocator may wait.
         out.reserve(places);
     }
 }
 
-/// As many things run on `fiber`.
+/// The number of activations on `fiber`.
 ///
 /// # Safety
 /// As [`from_worker`] demands.
@@ -99,11 +99,12 @@ unsafe fn depth(fiber: &Fiber) -> usize {
     std::iter::successors(innermost, outer).count()
 }
 
-/// Adds everything that runs on `fiber`, innermost first. On its worker's thread, while it does not
-/// run, or in [`Fiber::while_asleep`]. Then the fiber cannot go on before this returns.
+/// Adds all activations on `fiber`, innermost first. Called on its worker's thread while the fiber
+/// does not run, or in [`Fiber::while_asleep`], so that the fiber cannot continue before this
+/// returns.
 pub(super) fn from_worker(fiber: &Arc<Fiber>, out: &mut Vec<FiberInfo>) {
-    // SAFETY: what runs on a suspended fiber lies on its stack. The fiber cannot go on before we
-    // return: it would on this thread, or it waits for the caller's lock.
+    // SAFETY: what runs on a suspended fiber lies on its stack. The fiber cannot continue before
+    // this returns: it would need this thread, or it waits for the caller's lock.
     let Some(running) = (unsafe { fiber.running().as_ref() }) else { return };
     let state = if fiber.is_parked() { FiberState::Waiting } else { FiberState::Ready };
     let mut info = bare(fiber, running.id, state);
@@ -114,7 +115,7 @@ pub(super) fn from_worker(fiber: &Arc<Fiber>, out: &mut Vec<FiberInfo>) {
         info.stack_used = unsafe { fiber.record().high_water() };
     }
     if let Some(wait) = fiber.wait() {
-        // SAFETY: the fiber is in the middle of that wait, so the primitive is there. It waits on
+        // SAFETY: the fiber is in the middle of that wait, so the primitive is valid. It waits on
         // this thread, or its thread sleeps.
         let owner = wait.what.owner().map(|owner| unsafe { owner(wait.what.place()) });
         info.since = wait.since;

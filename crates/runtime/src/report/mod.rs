@@ -1,7 +1,7 @@
-//! Seeing what waits: live fibers, cycles among them, and whether anything can ever go on.
+//! Reports: live fibers, deadlocks among them, and whether the runtime can make progress.
 //!
-//! Types are in `info.rs`; `look.rs` looks at a fiber, `survey.rs` asks workers. `README.md` says
-//! in "Seeing what waits" when the answers are certain.
+//! `info.rs` has the types, `look.rs` inspects a fiber, `survey.rs` asks workers. `README.md`,
+//! "Seeing what waits", explains when the results are certain.
 
 mod info;
 mod look;
@@ -19,10 +19,10 @@ use std::collections::HashMap;
 use std::fmt;
 use survey::{Answers, Survey};
 
-/// The most rows of fibers in a printed report. All deadlocks are told.
+/// The most fibers in a printed report. All deadlocks are listed.
 const ROWS: usize = 100;
 
-/// What a runtime's fibers do and wait for; see [`Runtime::report`].
+/// What a runtime's fibers are doing; see [`Runtime::report`].
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Report {
@@ -31,22 +31,22 @@ pub struct Report {
     /// Cycles of fibers that wait for each other's locks and ends. None of these fibers can resume
     /// without help.
     pub deadlocks: Vec<Deadlock>,
-    /// Set if there are fibers or futures, all wait, no timer is pending, and nothing is queued
-    /// that could start.
+    /// Set if there are fibers or futures, all of them wait, no timer is pending, and nothing
+    /// queued could start.
     pub blocked: Option<Blocked>,
-    /// About how much queued work workers could not start for want of a stack: spawned tasks and
-    /// futures, jobs of scopes, branches, calls from outside.
+    /// Approximate amount of queued work that could not start for lack of a stack: spawned tasks
+    /// and futures, jobs of scopes, branches, calls from outside.
     pub waiting_for_stacks: usize,
-    /// Workers that a task has blocked in the system, while work was queued. A substitute works for
-    /// each; what was suspended there waits.
+    /// Workers that a task has blocked in the system while work was queued. A substitute runs for
+    /// each; tasks suspended there wait.
     pub blocked_workers: Vec<BlockedWorker>,
-    /// How many workers the runtime has.
+    /// The number of workers.
     pub workers: usize,
-    /// Workers that were busy and did not answer: little is told of their fibers.
+    /// Busy workers that did not answer. Little is known of their fibers.
     pub busy: usize,
 }
 
-/// Fibers that wait for each other in a cycle, each for the next and the last for the first.
+/// Fibers that wait for each other in a cycle: each for the next, and the last for the first.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Deadlock {
@@ -54,16 +54,16 @@ pub struct Deadlock {
     pub fibers: Vec<FiberInfo>,
 }
 
-/// Nothing can resume any more without help from outside.
+/// Nothing can resume without help from outside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Blocked {
-    /// Fibers that something outside the runtime's fibers might wake: a waker for them exists, and
-    /// they do not wait for another fiber's lock or end.
+    /// Fibers that something outside of the runtime might wake: a waker for them exists, and they
+    /// do not wait for another fiber's lock or end.
     pub outside_wakers: usize,
     /// Spawned futures that have not ended. Their wakers could wake them.
     pub futures: u64,
-    /// Queued work that cannot start: waiting fibers use all stacks, and there are no more.
+    /// Queued work that cannot start, because waiting fibers use all stacks.
     pub queued: usize,
 }
 
@@ -139,7 +139,7 @@ impl fmt::Display for Report {
 }
 
 impl Report {
-    /// The workers' answers, completed. `me` is the number of the calling context.
+    /// Completes the workers' answers. `me` is the number of the calling context.
     fn new(shared: &Shared, answers: Answers, me: u64) -> Self {
         let Answers { mut fibers, busy } = answers;
         for fiber in fibers.iter_mut().filter(|fiber| fiber.id == me) {
@@ -177,8 +177,8 @@ impl Report {
         let mut report = Self::new(shared, Survey::conduct(shared), me);
         report.blocked = watch::blocked(shared, &report, before);
         if report.blocked.is_none() && !report.deadlocks.is_empty() {
-            // The members were seen one after another. A cycle that holds is seen again;
-            // `README.md` says why that is enough.
+            // The members were seen one after another. A real cycle is seen again; `README.md`
+            // explains why that suffices.
             let again = seen(&Self::new(shared, Survey::conduct(shared), me).fibers);
             let is_seen_again = |it: &Deadlock| cycles::is_seen_again(&seen(&it.fibers), &again);
             report.deadlocks.retain(is_seen_again);
@@ -195,13 +195,13 @@ impl Runtime {
     /// Lists the live fibers: every task that has been started and has not ended, and what it waits
     /// for.
     ///
-    /// Each worker is asked, and answers between two tasks. A worker that is busy for 100 ms is
-    /// left alone, and only what can be seen from outside is told of its fibers. If a fiber goes on
-    /// in the meantime, its entry is true of some moment of the call.
+    /// Each worker is asked, and answers between two tasks. If a worker is busy for 100 ms, the
+    /// entries of its fibers contain only what other threads can read. If a fiber resumes
+    /// meanwhile, its entry is true of some moment of the call.
     ///
     /// # Cost
-    /// Wakes all workers; then well below a microsecond a fiber (debug builds also read the
-    /// stacks). While it is not called, some 15 ns for each wait.
+    /// Wakes all workers; then well below a microsecond per fiber (debug builds also read the
+    /// stacks). Between calls, some 15 ns for each wait.
     ///
     /// # Examples
     ///
@@ -227,13 +227,13 @@ impl Runtime {
             .fibers
     }
 
-    /// Lists the live fibers as [`Runtime::fibers`] does, finds deadlocks, and says whether
+    /// Lists the live fibers as [`Runtime::fibers`] does, finds deadlocks, and tells whether
     /// everything is blocked. The report can be printed.
     ///
-    /// A deadlock is told only if each member was seen in the same wait twice. Known are the owners
-    /// of mutexes and the tasks that a join waits for. A thread signs for a mutex just after it has
-    /// taken it; if it stalls in between, the former owner is told. Waits with a time limit may end
-    /// by it.
+    /// A deadlock is reported only if each member was seen twice in the same wait. The known owners
+    /// are those of mutexes, and the tasks that joins wait for. A thread records itself as a
+    /// mutex's owner just after taking it; if it stalls in between, the former owner is reported. A
+    /// wait with a time limit may end by it.
     ///
     /// # Examples
     ///

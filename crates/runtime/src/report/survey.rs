@@ -1,16 +1,18 @@
-//! Asking every worker about its fibers.
+//! A survey: asks every worker about its fibers.
 //!
-//! Only its own worker's thread may read what lies behind a fiber's pointers, while the fiber does
-//! not run. So each worker finds a job in its pinned queue, and looks at its own fibers. A worker
-//! that does not come to it in time is busy; of its fibers only that is told which any thread may
-//! read. The same is true of the fibers of substitutes, which are not asked. A fiber whose thread
-//! sleeps with it is looked at by the asker, and cannot go on meanwhile (`Fiber::while_asleep`).
-//! Before a worker's thread sleeps so, it answers, and takes no more jobs (`Worker::ask`).
+//! Only its own worker's thread may read what is behind a fiber's pointers, while the fiber does
+//! not run. So each worker gets a job in its pinned queue and inspects its own fibers. A worker
+//! that does not run the job in time is busy. Of its fibers, only what any thread may read is
+//! reported. The same holds for substitutes, which are not asked.
 //!
-//! | stage of a worker's part | means | leaves it |
+//! If a fiber's thread sleeps with it, the asker inspects the fiber, which cannot continue
+//! meanwhile (`Fiber::while_asleep`). Before a worker's thread sleeps so, it answers, and refuses
+//! further jobs (`Worker::ask`).
+//!
+//! | stage of a worker's part | means | changed by |
 //! |---|---|---|
-//! | `Asked` | its list of fibers waits for it | worker or asker: `Looking` |
-//! | `Looking` | one of the two looks | the same: `Told` |
+//! | `Asked` | its list of fibers is to be inspected | worker or asker: `Looking` |
+//! | `Looking` | one of the two inspects it | the same: `Told` |
 //! | `Told` | done; a worker that comes now has nothing to do | nobody |
 
 use super::info::FiberInfo;
@@ -31,22 +33,22 @@ use std::task::Waker;
 
 /// How long a worker may take to answer.
 const ANSWER_TIMEOUT: Duration = Duration::from_millis(100);
-/// Fibers copied in one hold of the runtime's list.
+/// Fibers copied under one hold of the runtime's list.
 const CHUNK: usize = 256;
 
 pub(super) struct Survey {
     parts: Box<[Part]>,
-    /// The first parts are those of the regular workers, which answer.
+    /// The first parts belong to the regular workers, which answer.
     regular: usize,
     /// Workers that have not answered.
     left: AtomicUsize,
     then: Then,
 }
 
-/// What is done when all have answered.
+/// What happens when all have answered.
 pub(super) enum Then {
     Wake(Waker),
-    /// Called on the worker that was the last to answer.
+    /// Called on the last worker to answer.
     Call(fn(&Arc<Shared>, Answers)),
 }
 
@@ -80,7 +82,7 @@ pub(super) struct Answers {
 impl Survey {
     fn new(shared: &Shared, then: Then) -> Arc<Self> {
         let lists = shared.live_fibers();
-        // One count is the poster's.
+        // One count belongs to the poster.
         let left = AtomicUsize::new(lists.len() + 1);
         Arc::new_cyclic(|survey| {
             let part = |list| Part {
@@ -100,12 +102,12 @@ impl Survey {
     /// Asks all workers.
     fn post(self: &Arc<Self>, shared: &Shared) {
         let mut told = 1;
-        // Substitutes may be asleep, with nothing to wake up for.
+        // Substitutes may sleep, and are not worth waking.
         told += self.parts.len() - self.regular;
         for (worker, part) in shared.workers.iter().zip(&self.parts[..self.regular]) {
             let count = Arc::into_raw(Arc::clone(self));
             const { assert!(offset_of!(Part, job) == 0) };
-            // Of the whole part, to which `run` goes back.
+            // A pointer to the whole part, from which `run` recovers it.
             let job = NonNull::from(part).cast::<Job>();
             if !worker.ask(shared, Entry::survey(job)) {
                 part.tell_for_worker();
@@ -117,7 +119,7 @@ impl Survey {
         self.told(told);
     }
 
-    /// Counts `parts` more as told.
+    /// Counts `parts` more parts as answered.
     fn told(&self, parts: usize) {
         // Ordering: AcqRel; the last one sees what all others told.
         if self.left.fetch_sub(parts, Ordering::AcqRel) != parts {
@@ -143,7 +145,7 @@ impl Survey {
         let survey = Self::new(shared, Then::Wake(park::current_waker()));
         survey.post(shared);
         let deadline = Instant::now() + ANSWER_TIMEOUT;
-        // Cancellation must not leave the lists of fibers behind.
+        // A cancellation must not leave the lists of fibers behind.
         park::uninterrupted(|| {
             while survey.is_open() && Instant::now() < deadline {
                 park::park_until(deadline);
@@ -157,7 +159,7 @@ impl Survey {
         self.left.load(Ordering::Acquire) != 0
     }
 
-    /// The answers. For workers that have not come to it, what can be seen from outside.
+    /// Collects the answers. For workers that did not answer, reads what other threads can see.
     fn collect(&self) -> Answers {
         let mut answers = Answers::default();
         for (index, part) in self.parts.iter().enumerate() {
@@ -173,12 +175,12 @@ impl Survey {
                         }
                     }
                     Stage::Looking => {
-                        // The worker is looking, and blocks nowhere.
+                        // The worker is inspecting, and cannot block meanwhile.
                         backoff.snooze();
                         continue;
                     }
                 }
-                // A worker that comes later finds that nothing is asked.
+                // A worker that comes later finds nothing to do.
                 *part.stage.lock() = Stage::Told(Vec::new());
                 break;
             }
@@ -188,10 +190,10 @@ impl Survey {
 }
 
 impl Part {
-    /// Tells of a worker that does not come to it. It never ran, or its thread sleeps in a task.
+    /// Answers for a worker that will not. It never ran, or its thread sleeps in a task.
     fn tell_for_worker(&self) {
         let mut told = Vec::new();
-        // A statement of its own, which ends the hold of the lock.
+        // A separate statement, so that the lock is released here.
         let stage = std::mem::replace(&mut *self.stage.lock(), Stage::Looking);
         if let Stage::Asked(fibers) = stage {
             for fiber in &fibers {
@@ -204,7 +206,7 @@ impl Part {
     /// # Safety
     /// `job` starts a `Part` whose survey's count is the caller's.
     unsafe fn run(job: *const Job) {
-        // SAFETY: by contract; the count goes at the end.
+        // SAFETY: by contract; the count is dropped at the end.
         let (part, survey) = unsafe {
             let part = &*job.cast::<Self>();
             (part, Arc::from_raw(part.survey))
@@ -220,40 +222,40 @@ impl Part {
             }
         };
         let Some(fibers) = asked else {
-            // The asker has gone on. A waker of the user's may be dropped with the survey.
+            // The asker no longer waits. A waker of the user's may be dropped with the survey.
             return discard(survey);
         };
         let mut told = Vec::new();
         if let Some(worker) = context::thread_owner() {
             // Not the fiber that we run on, which may have been something else when it was listed.
             let here = context::fiber().map_or(null(), std::ptr::from_ref);
-            // (It has not if the worker is about to sleep with it.)
+            // (It does not if the worker is about to sleep with it.)
             let is_told =
                 |fiber: &Fiber| !std::ptr::eq(&raw const *fiber, here) || fiber.is_asleep();
             let others = fibers.iter().filter(|fiber| is_told(fiber));
             others.for_each(|fiber| look::from_worker(fiber, &mut told));
             if !here.is_null() {
-                // It counts as a task, too, but not at the root of a worker without a stack.
+                // The survey counts as a task too, except at the root of a worker without a stack.
                 worker.counters.surveys.bump();
             }
         }
         drop(fibers);
         *part.stage.lock() = Stage::Told(told);
         survey.told(1);
-        // A waker of the user's may be dropped with it.
+        // A waker of the user's may be dropped with the survey.
         discard(survey);
     }
 }
 
 impl Shared {
-    /// The fibers that something runs on, by worker.
+    /// The fibers with a running activation, by worker.
     fn live_fibers(&self) -> Vec<Vec<Arc<Fiber>>> {
         let mut lists: Vec<Vec<Arc<Fiber>>> = (0..self.regular).map(|_| Vec::new()).collect();
         let mut chunk = Vec::with_capacity(CHUNK);
         let mut at = 0;
         loop {
             {
-                // The list only grows, until the last worker has left.
+                // The list only grows until the last worker has left.
                 let fibers = self.fibers.lock();
                 let rest = fibers.get(at..).unwrap_or(&[]);
                 let live = rest.iter().take(CHUNK).filter(|fiber| fiber.context_id() != 0);

@@ -1,7 +1,8 @@
-//! Whether anything will ever go on by itself.
+//! Detects that a runtime cannot make progress by itself.
 //!
 //! A runtime is *blocked* if it has fibers or futures, all of them wait, nothing is queued and no
-//! timer is pending. To see that of one moment takes two looks. A fiber that waited at the first,
+//! timer is pending. Two surveys establish that for one moment: a fiber that waits in both, and was
+//! not suspended in between, has waited all the time.
 //! still waits at the second, and has not been suspended again, has waited in between.
 
 use super::survey::{Answers, Survey};
@@ -12,7 +13,7 @@ use crate::shared::Shared;
 use sateen_base::prim::{Arc, AtomicU64, AtomicUsize, Ordering};
 use std::collections::HashSet;
 
-/// A number that changes whenever a task begins or is suspended.
+/// A number that changes whenever a task starts or is suspended.
 pub(super) fn activity(shared: &Shared) -> u64 {
     let each = shared.workers.iter().map(|worker| {
         let counters = &worker.counters;
@@ -22,7 +23,8 @@ pub(super) fn activity(shared: &Shared) -> u64 {
     each.fold(0, u64::wrapping_add)
 }
 
-/// Whether the runtime is blocked. `report` is what was seen, `before` the activity before that.
+/// Whether the runtime is blocked. `report` is what the survey saw; `before` is the activity before
+/// it.
 pub(super) fn blocked(shared: &Shared, report: &Report, before: u64) -> Option<Blocked> {
     let all_wait = report.fibers.iter().all(|fiber| fiber.state == FiberState::Waiting);
     let futures = shared.futures.count();
@@ -54,25 +56,25 @@ fn has_timers(shared: &Shared) -> bool {
     shared.timed_waits.are_some() || shared.workers.iter().any(|worker| !worker.timers.is_empty())
 }
 
-/// Reports when the runtime is blocked, without being asked; see
+/// Prints a report when the runtime becomes blocked; see
 /// [`Builder::report_blocked`](crate::Builder::report_blocked).
 pub(crate) struct Watch {
-    /// Workers that sleep for good, have no thread, or are dismissed. In a strict runtime also
-    /// those whose tasks wait without a time limit.
+    /// Workers that sleep without a time limit, have no thread, or are dismissed. In a strict
+    /// runtime also those whose tasks wait without a time limit.
     resting: DrainCount,
-    /// The activity when workers were last asked.
+    /// The activity when the workers were last asked.
     asked: AtomicU64,
 }
 
-/// How many tasks that keep their threads wait with a time limit: no timer says so.
+/// Number of tasks that keep their threads and wait with a time limit; no timer records that.
 #[derive(Default)]
 pub(crate) struct TimedWaits(AtomicUsize);
 
 impl TimedWaits {
     /// The calling task begins such a wait.
     pub(crate) fn enter(&self) {
-        // Ordering: Relaxed; a look that finds the task asleep has had the fiber's lock after it.
-        // The same holds below.
+        // Ordering: Relaxed; a survey that finds the task asleep has taken the fiber's lock after
+        // it. The same holds below.
         self.0.fetch_add(1, Ordering::Relaxed);
     }
 
@@ -90,9 +92,9 @@ impl Watch {
         Self { resting: DrainCount::new(), asked: AtomicU64::new(0) }
     }
 
-    /// A worker is about to sleep for good. True: it was the last one, the runtime may be blocked,
-    /// and the workers have been asked; it does not sleep. False: [`Watch::wakes`] follows its
-    /// sleep.
+    /// A worker is about to sleep without a time limit. Returns true if it was the last one, the
+    /// runtime may be blocked, and the workers were asked; then it does not sleep. Returns false if
+    /// it sleeps; [`Watch::wakes`] follows the sleep.
     pub(crate) fn rests(&self, shared: &Shared) -> bool {
         if !self.resting.drain(shared.workers.possible(), || shared.has_work())
             || has_timers(shared)
@@ -102,8 +104,8 @@ impl Watch {
         let now = activity(shared);
         let parked = || shared.fibers.lock().iter().any(|fiber| fiber.is_parked());
         let waits = || shared.futures.count() != 0 || parked();
-        // Ordering: Relaxed; the last worker to rest is alone, and passes the number on by the
-        // drain word.
+        // Ordering: Relaxed; the last worker to rest is alone, and the drain word passes the number
+        // on.
         if self.asked.load(Ordering::Relaxed) == now || !waits() {
             return false;
         }
@@ -113,10 +115,10 @@ impl Watch {
         true
     }
 
-    /// A worker can do nothing more for what waits for a stack. Asks the workers, once.
+    /// A worker has run out of options for work that lacks a stack. Asks the workers, once.
     pub(crate) fn stuck(&self, shared: &Shared) {
         let now = activity(shared);
-        // Ordering: Relaxed; one of the workers that find it so asks, and it does not matter which.
+        // Ordering: Relaxed; it does not matter which of these workers asks.
         if self.asked.swap(now, Ordering::Relaxed) != now {
             Survey::begin(shared, tell);
         }
@@ -126,7 +128,7 @@ impl Watch {
         self.resting.undrain();
     }
 
-    /// A worker never runs.
+    /// A worker will never run.
     pub(crate) fn absent(&self) {
         self.resting.absent();
     }
