@@ -46,8 +46,7 @@ const SUBSTITUTES: usize = 4;
 const STRICT_SUBSTITUTES: usize = 1024;
 const DEFAULT_SPIN: Duration = Duration::from_micros(50);
 
-// User closures are held, so that a panic of their destructors does not escape from a failed build
-// or a dropped builder.
+// Held, so that a panic of a user's destructor does not escape from a failed build or a drop.
 type NameFn = Held<Box<dyn Fn(usize) -> String>>;
 type SpawnFn = Held<Box<dyn FnMut(WorkerThread) -> io::Result<()>>>;
 
@@ -119,9 +118,8 @@ impl Builder {
     /// `SATEEN_WORKERS`, or else the number of threads that can run at once, within affinity and
     /// cgroup limits.
     ///
-    /// If the runtime is oversubscribed, surplus workers wake when the others leave work waiting.
-    /// That takes about 2 ms if the others are blocked in the system, or about 8 ms if they
-    /// compute.
+    /// Surplus workers of an oversubscribed runtime wake when the others leave work waiting: after
+    /// about 2 ms if the others are blocked in the system, or 8 ms if they compute.
     pub fn workers(mut self, workers: usize) -> Self {
         self.workers = Some(workers);
         self
@@ -307,10 +305,9 @@ impl Builder {
     ///
     /// In a strict runtime
     ///
-    /// * [`Builder::stack_size`] is the stack size of the threads. Threads of a
-    ///   [`Builder::spawn_handler`] have the size that the handler gives them. A task that [asks
-    ///   for more](crate::Spawn::stack_size) runs on an extra thread, and its worker's thread waits
-    ///   for it.
+    /// * [`Builder::stack_size`] is that of the threads; those of a [`Builder::spawn_handler`] have
+    ///   the size that it gives them. A task that [asks for more](crate::Spawn::stack_size) runs on
+    ///   an extra thread, for which its worker's thread waits.
     /// * [`Builder::max_stacks`] is the most threads of workers and substitutes. If nothing starts
     ///   for 40 ms, waiting work gets one more thread: at most as many as the limit says, or 64 if
     ///   that is more. No task fails for lack of a thread.
@@ -354,8 +351,7 @@ impl Builder {
     /// Default: off.
     ///
     /// It is for code that was not written for tasks. Such code holds a lock of `std` or
-    /// `parking_lot` across a parallel call, or sets a thread-local, makes the call, and restores
-    /// it.
+    /// `parking_lot` across a parallel call, or sets a thread-local around one.
     ///
     /// | While a task waits | |
     /// |---|---|
@@ -396,9 +392,9 @@ impl Builder {
     ///
     /// A substitute is a worker whose thread is started on first use, and not by
     /// [`Builder::spawn_handler`]. Its index follows those of the workers. When the blocked worker
-    /// continues, the substitute finishes what it has begun, takes nothing new, and sleeps. There
-    /// are no substitutes under policies whose workers cannot take over from each other
-    /// ([`round_robin`](policy::round_robin), [`custom`](policy::custom)).
+    /// continues, the substitute finishes what it has begun and sleeps. Policies whose workers
+    /// cannot take over from each other have no substitutes ([`round_robin`](policy::round_robin),
+    /// [`custom`](policy::custom)).
     pub fn substitutes(mut self, substitutes: usize) -> Self {
         self.substitutes = Some(substitutes);
         self

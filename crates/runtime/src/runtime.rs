@@ -1,4 +1,4 @@
-//! A runtime: how it is got, and how work gets in.
+//! The runtime handle: creating a runtime, and submitting work.
 
 use crate::build_error::BuildError;
 use crate::builder::Builder;
@@ -25,7 +25,7 @@ use std::ptr::NonNull;
 use std::sync::OnceLock;
 use std::task::Waker;
 
-/// How long a wait sleeps after a blocker of the user's has unwound out of it.
+/// How long a wait sleeps after a user's blocker has unwound out of it.
 const UNWOUND_NAP: Duration = Duration::from_micros(100);
 
 /// A pool of workers on which tasks, branches and loops run.
@@ -44,21 +44,20 @@ const UNWOUND_NAP: Duration = Duration::from_micros(100);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// Several may exist at once. Dropping one waits until everything it accepted is done.
+/// Several may exist at once. Dropping one waits until everything that it accepted is done.
 ///
 /// # Cost
 /// A thread for each worker, started by [`build`](Builder::build). An idle worker searches for 50
-/// µs and then sleeps in the kernel. A worker keeps a stack or two; a task that waits keeps one
+/// µs and then sleeps in the kernel. A worker keeps a stack or two, and a task that waits keeps one
 /// more ([`Builder::stack_size`]). A call from outside ([`Runtime::install`]) costs two thread
-/// switches, some microseconds; nested calls on a worker are plain calls.
+/// switches, some microseconds. Nested calls on a worker are plain calls.
 ///
 /// # Forks
-/// The child of a process that forks has none of these threads. There, a call that would wait for
-/// them panics or fails with an error that says so
-/// ([`JoinError::Forked`](crate::JoinError::Forked)), and a drop does nothing. A new runtime works,
-/// and the [global](Runtime::global) one is new. A worker that forks goes on alone, and ends the
-/// process where it waits for others. Locks that other threads held stay locked: the child had best
-/// do little before it calls `exec`.
+/// A forked child has none of these threads. There a call that would wait for them panics, or fails
+/// with an error that says so ([`JoinError::Forked`](crate::JoinError::Forked)), and a drop does
+/// nothing. A new runtime works, and the [global](Runtime::global) one is new. A worker that forks
+/// continues alone; if it has to wait for others, it ends the process. Locks that other threads
+/// held stay locked, so the child should do little before it calls `exec`.
 #[derive(Debug)]
 pub struct Runtime {
     pub(crate) shared: Arc<Shared>,
@@ -75,11 +74,11 @@ impl Runtime {
         Self { shared, _listed: listed }
     }
 
-    /// The runtime that free functions use outside of any other. It is built at first use with the
-    /// defaults, and again in a process that has forked.
+    /// The runtime that free functions use outside of any other. It is built on first use with
+    /// default settings, and again in a forked process.
     ///
     /// # Errors
-    /// The same error at every call, if it could not be built.
+    /// The error of the failed build, at every call.
     pub fn global() -> Result<&'static Self, &'static BuildError> {
         static GLOBAL: PerProcess<OnceLock<Result<Runtime, BuildError>>> = PerProcess::new();
         GLOBAL.get(OnceLock::new).get_or_init(|| Self::builder().build()).as_ref()
@@ -90,19 +89,18 @@ impl Runtime {
         self.shared.regular
     }
 
-    /// Runs `f` on a worker and returns its result. Inside, `join`, `scope` and the others use this
-    /// runtime. On one of its own workers this is a plain call. After shutdown `f` runs on the
-    /// calling thread, with its nested calls.
+    /// Runs `f` on a worker and returns its result. Inside `f`, `join`, `scope` and the others use
+    /// this runtime. On one of its own workers this is a plain call. After shutdown, `f` and its
+    /// nested work run on the calling thread.
     ///
     /// If the caller is a task of another runtime and is cancelled meanwhile, it still waits for
-    /// `f`, and unwinds then.
+    /// `f`, and then unwinds.
     ///
     /// # Panics
-    /// With the panic of `f`; and in a process that has forked, if the runtime was made before
-    /// that.
+    /// With the panic of `f`. Also in a process that has forked, if the runtime was created before.
     ///
     /// # Cost
-    /// From outside two thread switches, some microseconds.
+    /// From outside, two thread switches, some microseconds.
     pub fn install<F, R>(&self, f: F) -> R
     where
         F: FnOnce() -> R + Send,
@@ -118,7 +116,7 @@ impl Runtime {
         };
         match submitted {
             Ok(()) => job.wait(&self.shared),
-            // SAFETY: here and below, it was not submitted, so the closure is still ours.
+            // SAFETY: here and below, it was not submitted, so we still own the closure.
             Err(Refused::ShutDown) => context::run_inline(unsafe { job.take() }),
             Err(Refused::Forked) => {
                 // SAFETY: as above.
@@ -148,8 +146,8 @@ impl Runtime {
         settings.spawn_on(&self.shared, f, Location::caller())
     }
 
-    /// The right to spawn on this runtime from where it cannot be borrowed. It does not keep the
-    /// runtime alive: after shutdown its spawns are refused.
+    /// A handle for spawning on this runtime where the runtime cannot be borrowed. It does not keep
+    /// the runtime alive: after shutdown its spawns are refused.
     ///
     /// ```
     /// let runtime = sateen::Runtime::builder().workers(1).build()?;
@@ -166,7 +164,7 @@ impl Runtime {
     /// Runs `f` once on each worker, with its index, and returns the results by index.
     ///
     /// A worker runs `f` between two tasks. After shutdown the result is empty. If the caller is a
-    /// task of another runtime and is cancelled meanwhile, it waits for all, and unwinds then.
+    /// task of another runtime and is cancelled meanwhile, it waits for all, and then unwinds.
     ///
     /// # Panics
     /// With the first panic by index, once all are done.
@@ -181,10 +179,10 @@ impl Runtime {
         F: Fn(usize) -> R + Sync,
         R: Send,
     {
-        // Refused, it is dropped here.
+        // If refused, `f` is dropped here.
         let f = Held::new(f);
         let inside = self.is_own_thread();
-        // In a hook no other code runs the worker's own share.
+        // In a hook, nothing else would run the worker's own share.
         assert!(!inside || context::fiber().is_some(), "broadcast in a worker's hook");
         assert!(!self.shared.is_orphan(), "{}", forked::MESSAGE);
         let gate = match inside {
@@ -225,7 +223,7 @@ impl Runtime {
         resume_unwind(panic)
     }
 
-    /// What the workers have done so far, for how long, and what waits: for dashboards and alarms.
+    /// Counters, times and queue lengths of the workers, for dashboards and alarms.
     ///
     /// ```
     /// let runtime = sateen::Runtime::builder().workers(2).build()?;
@@ -238,7 +236,7 @@ impl Runtime {
     ///
     /// # Cost
     /// Some loads for each worker, and a short lock for its table of [names](crate::Spawn::name).
-    /// What the workers pay for counting: a few instructions a task.
+    /// Counting costs the workers a few instructions per task.
     pub fn metrics(&self) -> Metrics {
         Metrics::of(&self.shared)
     }
@@ -248,9 +246,9 @@ impl Runtime {
     }
 }
 
-/// The number of workers that a loop has which the caller runs: those of its runtime, else those of
-/// the global one. 1 if that could not be built, and where a runtime that was shut down runs the
-/// caller. rayon has the same name.
+/// The number of workers for loops that the caller runs: those of its runtime, or else of the
+/// global one. It is 1 if the global runtime could not be built, or if the caller's runtime was
+/// shut down. rayon has a function of the same name.
 ///
 /// ```
 /// let runtime = sateen::Runtime::builder().workers(3).build()?;
@@ -265,13 +263,13 @@ pub fn current_num_threads() -> usize {
     }
 }
 
-/// The index of the worker that the caller runs on, if it runs on one.
+/// The index of the caller's worker, if it runs on one.
 #[doc(alias = "current_thread_index")]
 pub fn worker_index() -> Option<usize> {
     context::thread_owner().map(|owner| owner.index())
 }
 
-/// Says once on stderr why work runs on the calling thread alone.
+/// Reports, once, on stderr why work runs only on the calling thread.
 #[cold]
 pub(crate) fn warn_once(error: &BuildError) {
     static SAID: AtomicBool = AtomicBool::new(false);
@@ -282,14 +280,14 @@ pub(crate) fn warn_once(error: &BuildError) {
 }
 
 /// The head of a call from elsewhere, and of a job for one worker alone. A task that
-/// [helps](crate::help) reads the caller of both where they are queued. So they are queued as what
-/// begins with this.
+/// [helps](crate::help) reads the caller of both while they are queued, so both must begin with
+/// this.
 #[repr(C)]
 pub(crate) struct CalledJob {
     job: Job,
-    /// The activation that waits, if that is a task's that helps; or else null.
+    /// The activation that waits, if its task helps, or null.
     caller: *const Running,
-    /// Which piece of the caller's work it is; null: the one at its own address.
+    /// The piece of the caller's work that it is; null for the one at its own address.
     what: *const (),
 }
 
@@ -301,8 +299,8 @@ impl CalledJob {
         Self { job: Job { run }, caller: caller(), what: std::ptr::null() }
     }
 
-    /// The piece `what` of the work of `caller`, which is null or an activation that
-    /// [helps](crate::help), and waits for it.
+    /// For the piece `what` of the work of `caller`, which is null or an activation that
+    /// [helps](crate::help) and waits for it.
     #[cfg(feature = "compat")]
     pub(crate) fn of(run: unsafe fn(*const Job), caller: *const Running, what: *const ()) -> Self {
         Self { job: Job { run }, caller, what }
@@ -312,16 +310,16 @@ impl CalledJob {
         !self.caller.is_null()
     }
 
-    /// The caller of a call that lies in a queue.
+    /// The caller of a queued call.
     ///
     /// # Safety
-    /// `job` starts a `CalledJob`, which is there.
+    /// `job` starts a valid `CalledJob`.
     pub(crate) unsafe fn caller_of(job: *const Job) -> *const Running {
         // SAFETY: by contract.
         unsafe { (*job.cast::<Self>()).caller }
     }
 
-    /// The address of the piece of its caller's work that it is.
+    /// The address of the piece of its caller's work.
     ///
     /// # Safety
     /// As [`CalledJob::caller_of`].
@@ -332,8 +330,7 @@ impl CalledJob {
     }
 }
 
-/// The activation that the caller runs in, if its task [helps](crate::help) while it waits; or else
-/// null.
+/// The caller's activation, if its task [helps](crate::help) while it waits, or null.
 pub(crate) fn caller() -> *const Running {
     let fiber = context::fiber().filter(|fiber| fiber.helps());
     fiber.map_or(std::ptr::null(), Fiber::running)
@@ -343,9 +340,9 @@ pub(crate) fn caller() -> *const Running {
 #[repr(C)]
 pub(crate) struct Installed<F, R> {
     called: CalledJob,
-    /// 1 once the result is there.
+    /// 1 once the result is written.
     done: AtomicUsize,
-    /// The thread that runs the job takes it.
+    /// Taken by the thread that runs the job.
     waker: UnsafeCell<Option<Waker>>,
     f: UnsafeCell<ManuallyDrop<F>>,
     result: UnsafeCell<MaybeUninit<std::thread::Result<R>>>,
@@ -385,7 +382,7 @@ impl<F: FnOnce() -> R + Send, R: Send> Installed<F, R> {
     }
 
     /// # Safety
-    /// Called once, by the thread that has the job.
+    /// Called once, by the thread that owns the job.
     unsafe fn take(&self) -> F {
         // SAFETY: by contract.
         self.f.with_mut(|f| unsafe { ManuallyDrop::take(&mut *f) })
@@ -396,8 +393,8 @@ impl<F: FnOnce() -> R + Send, R: Send> Installed<F, R> {
     unsafe fn run(job: *const Job) {
         let this = job.cast::<Self>();
         // SAFETY: the waiter's frame stays until `done` is set, and only this thread takes the
-        // waker, before that. The waker may be the user's, so it is not cloned, because that might
-        // panic.
+        // waker, before that. The waker may be the user's, and cloning it might panic, so it is not
+        // cloned.
         unsafe {
             let f = (*this).take();
             let caller = (*this).called.caller;
@@ -413,8 +410,8 @@ impl<F: FnOnce() -> R + Send, R: Send> Installed<F, R> {
         }
     }
 
-    /// Waits for the result in any case: the frame has to stay until the job is done. `kind` is for
-    /// reports. The job runs on `target`, or else on a thread that is no worker.
+    /// Waits for the result in any case, because the frame must stay until the job is done. `kind`
+    /// is for reports. The job runs on `target`, or else on a thread that is not a worker.
     pub(crate) fn wait_caught(
         &self,
         kind: &'static str,
@@ -431,8 +428,8 @@ impl<F: FnOnce() -> R + Send, R: Send> Installed<F, R> {
     ) -> std::thread::Result<R> {
         let mut unwound = None;
         let what = Awaited::new(kind, std::ptr::null());
-        // Masked, because otherwise a cancelled task would never suspend here. A blocker of the
-        // user's may still unwind.
+        // Masked, because a cancelled task could not suspend here otherwise. A user's blocker may
+        // still unwind.
         let wait =
             || park::waiting_for(what, || park::uninterrupted(|| self.wait_done(under, target)));
         while let Err(panic) = catch_unwind(AssertUnwindSafe(wait)) {
@@ -440,7 +437,7 @@ impl<F: FnOnce() -> R + Send, R: Send> Installed<F, R> {
                 None => unwound = Some(panic),
                 Some(_) => discard(panic),
             }
-            // The blocker may unwind before it waits.
+            // The blocker may unwind before it has waited.
             if self.is_done() {
                 break;
             }
@@ -448,7 +445,7 @@ impl<F: FnOnce() -> R + Send, R: Send> Installed<F, R> {
                 thread::sleep(UNWOUND_NAP);
             }
         }
-        // SAFETY: it is done, and the result is taken once: callers wait once.
+        // SAFETY: it is done, and each caller waits once, so the result is taken once.
         let result = self.result.with(|place| unsafe { (*place).assume_init_read() });
         match unwound {
             None => result,
@@ -488,7 +485,7 @@ impl<F: FnOnce() -> R + Send, R: Send> Installed<F, R> {
     }
 }
 
-/// The result of work elsewhere, now over. It is dropped if the calling task has been cancelled
+/// Returns the result of finished work elsewhere, or drops it if the calling task was cancelled
 /// meanwhile.
 fn unless_cancelled<T>(value: T) -> T {
     match context::fiber() {

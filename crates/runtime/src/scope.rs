@@ -1,4 +1,4 @@
-//! Scopes: any number of spawns that borrow, all done when the scope ends.
+//! Scopes: any number of borrowing spawns, all done when the scope ends.
 
 mod jobs;
 mod lists;
@@ -28,14 +28,15 @@ use std::ptr::NonNull;
 
 type Panic = Box<dyn Any + Send>;
 
-/// The part of a scoped job that does not depend on its closure.
+/// The type-independent part of a scoped job.
 #[repr(C, align(8))] // For tags; see `entry.rs`.
 #[derive(Debug)]
 pub(crate) struct ScopeJob {
     /// Runs the job, which the caller has [claimed](ScopeJob::claim).
     run: unsafe fn(*const ScopeJob),
-    /// The scope's shared part, which says whose job it is; [`LISTED`] is added to the address. The
-    /// scope waits for the job, unless it is listed: then it may have run the job, and have ended.
+    /// The scope's shared part, which identifies the scope; [`LISTED`] is added to the address. The
+    /// scope waits for the job, unless the job is listed: then the scope may have run the job and
+    /// ended.
     scope: *const Inner,
 }
 
@@ -52,13 +53,13 @@ impl ScopeJob {
         self.scope.addr() & LISTED != 0
     }
 
-    /// The scope, if it waits for the job in any case.
+    /// The scope, if it always waits for the job.
     fn waiting_scope(&self) -> Option<&Inner> {
         // SAFETY: not listed, so the scope waits for it.
         (!self.is_listed()).then(|| unsafe { &*self.scope })
     }
 
-    /// Whether the caller, who has taken the entry, is to run the job. If not, the job is gone.
+    /// Whether the caller, who has taken the entry, must run the job. If not, the job is gone.
     ///
     /// # Safety
     /// `this` was taken from a queue, once.
@@ -105,8 +106,8 @@ pub(crate) unsafe fn run_here(job: *const ScopeJob) {
     unsafe { run_own(job) };
 }
 
-/// The fiber that waits for the end of the scope of `job`, and that could run `job`, if there is
-/// one. (The scope of a listed job finds it by itself.)
+/// The fiber that waits for the end of `job`'s scope and could run `job`, if there is one. (The
+/// scope of a listed job finds the job by itself.)
 ///
 /// # Safety
 /// No worker has taken `job`.
@@ -115,7 +116,7 @@ pub(crate) unsafe fn waiter(job: *const ScopeJob) -> Option<&'static Fiber> {
     unsafe { &*job }.waiting_scope()?.waiter()
 }
 
-/// Whether the scope of `job` is one of this runtime's.
+/// Whether `job`'s scope belongs to this runtime.
 ///
 /// # Safety
 /// No worker has taken `job`.
@@ -125,17 +126,17 @@ pub(crate) unsafe fn is_of(job: *const ScopeJob, shared: &Arc<Shared>) -> bool {
     home.is_some_and(|home| Arc::ptr_eq(home, shared))
 }
 
-/// The address of the scope of `job`.
+/// The address of `job`'s scope.
 ///
 /// # Safety
-/// The caller keeps the entry of `job`.
+/// The caller keeps the entry of `job` alive.
 pub(crate) unsafe fn piece_of(job: *const ScopeJob) -> usize {
     // SAFETY: by contract.
     unsafe { (*job).scope() }.addr()
 }
 
-/// What opened the scope of `job`, if the scope waits for the job in any case, as it does for a
-/// share.
+/// The activation that opened `job`'s scope, if the scope always waits for the job, as it does for
+/// a share.
 ///
 /// # Safety
 /// No worker has taken `job`.
@@ -144,14 +145,14 @@ pub(crate) unsafe fn share_opener(job: *const ScopeJob) -> Option<*const Running
     unsafe { &*job }.waiting_scope().map(|scope| scope.opener)
 }
 
-/// Queues `job` for all workers of its runtime. Any thread.
+/// Queues `job` for all workers of its runtime. Any thread may call this.
 ///
 /// # Safety
-/// The caller has it, and gives it up.
+/// The caller owns the job, and gives it up.
 #[cold]
 pub(crate) unsafe fn send_home(job: *const ScopeJob) {
-    // SAFETY: the scope waits for the job until it is queued. Then the runtime may end while a
-    // worker is notified: hence the count.
+    // SAFETY: the scope waits for the job until it is queued. After that the runtime may end while
+    // a worker is being notified, so this thread holds a count.
     if let Some(shared) = unsafe { &*job }.waiting_scope().and_then(|scope| scope.shared.clone())
         && let Some(job) = NonNull::new(job.cast_mut())
     {
@@ -159,28 +160,28 @@ pub(crate) unsafe fn send_home(job: *const ScopeJob) {
     }
 }
 
-/// What the scope's jobs need to find it.
+/// The part of a scope that its jobs access.
 #[derive(Debug)]
 struct Inner {
-    /// One count for the scope's body, one for each spawn that is not done.
+    /// A count for the scope's body, and one for each spawn that is not done.
     latch: CountLatch<Fiber>,
-    /// The fiber that waits for the end, while it would run jobs; null before and after.
+    /// The fiber that waits for the end, while it may run jobs; null before and after.
     waiter: AtomicPtr<Fiber>,
-    /// The first panic, boxed twice to fit a word.
+    /// The first panic, boxed twice to fit in a word.
     panic: AtomicPtr<Panic>,
     shared: Option<Arc<Shared>>,
-    /// What opened it and waits for its end; null for nothing that is known.
+    /// The activation that opened the scope and waits for its end; null if unknown.
     opener: *const Running,
-    /// Where the scope's task keeps its thread.
+    /// Present if the scope's task keeps its thread.
     own: Option<Box<Own>>,
 }
 
-/// What a scope knows of its jobs where its task helps while it waits.
+/// A scope's record of its jobs, if its task helps while it waits.
 #[derive(Debug)]
 struct Own {
-    /// The spawns that have not started.
+    /// Spawns that have not started.
     lists: OwnLists,
-    /// Each worker has got a share.
+    /// Whether each worker has got a share.
     posted: AtomicBool,
 }
 
@@ -189,14 +190,14 @@ impl Own {
         Self { lists: OwnLists::new(home), posted: AtomicBool::new(false) }
     }
 
-    /// The list for what the caller spawns; the scope's runtime is `shared`.
+    /// The list for the caller's spawns; `shared` is the scope's runtime.
     #[inline(never)]
     fn list(&self, shared: &Arc<Shared>) -> &OwnList {
         self.lists.of(context::owner().filter(|worker| worker.is_of(shared)))
     }
 }
 
-// SAFETY: of the opener only what does not change is read.
+// SAFETY: other threads read only fields of the opener that never change.
 unsafe impl Sync for Inner {}
 // SAFETY: as above.
 unsafe impl Send for Inner {}
@@ -208,23 +209,22 @@ impl Inner {
         unsafe { self.waiter.load(Ordering::Relaxed).as_ref() }
     }
 
-    /// Runs one of the scope's jobs that no worker had a stack for, or that only this worker may
-    /// run, if there is one. On top of the caller's frames runs only what the caller waits for in
-    /// any case.
+    /// Runs one of the scope's jobs that lacked a stack, or that only this worker may run, if there
+    /// is one. On top of the caller's frames runs only what the caller waits for in any case.
     #[cold]
     fn help(&self, worker: &Owner) -> bool {
         // Ordering: Relaxed, see `waiter`.
         let waits = |fiber| self.waiter.store(fiber, Ordering::Relaxed);
         waits(std::ptr::from_ref(this_fiber()).cast_mut());
         let mine = |entry: Entry| match entry.decode() {
-            // SAFETY: no worker has taken it, so it is there.
+            // SAFETY: no worker has taken it, so it is valid.
             Work::Scoped(job) => unsafe { self.is_of(job) },
             _ => false,
         };
         let aside = worker.shared().aside.take_scoped(worker.index(), mine);
-        // A share of a broadcast lies in the worker's pinned queue.
+        // A broadcast's share is in the worker's pinned queue.
         let Some(entry) = aside.or_else(|| worker.take_pinned(mine)) else { return false };
-        // Meanwhile there is nothing to wake this fiber for.
+        // Meanwhile this fiber need not be woken.
         waits(std::ptr::null_mut());
         worker.note_started();
         if let Work::Scoped(job) = entry.decode() {
@@ -234,10 +234,10 @@ impl Inner {
         true
     }
 
-    /// Whether `job` is, or was, one of this scope's.
+    /// Whether `job` is, or was, a job of this scope.
     ///
     /// # Safety
-    /// The caller has its entry.
+    /// The caller owns the job's entry.
     unsafe fn is_of(&self, job: *const ScopeJob) -> bool {
         // SAFETY: the entry keeps the job.
         std::ptr::eq(unsafe { (*job).scope() }, self)
@@ -247,10 +247,10 @@ impl Inner {
         self.own.as_ref().is_some_and(|own| !own.lists.is_empty())
     }
 
-    /// What is under the wait for the scope's end.
+    /// The work under the wait for the scope's end.
     #[cold]
     fn under(&self) -> Under {
-        // Ordering: Relaxed. A fence follows in `post_to_all`, and the waiter looks after another.
+        // Ordering: Relaxed. A fence follows in `post_to_all`, and the waiter checks after another.
         let posted = |own: &Own| own.posted.load(Ordering::Relaxed);
         Under::piece(self).with_shares(self.own.as_deref().is_some_and(posted))
     }
@@ -260,7 +260,7 @@ impl Inner {
     fn run_listed(&self) -> bool {
         let Some(own) = &self.own else { return false };
         let Some(shell) = own.lists.take_youngest() else { return false };
-        // SAFETY: each shell in a list is a listed job's, and this one is the scope's to empty.
+        // SAFETY: each shell in a list belongs to a listed job, and the scope owns this one.
         unsafe { ListedHead::run_emptied(shell) };
         true
     }
@@ -270,7 +270,7 @@ impl Inner {
 #[derive(Debug)]
 pub struct Scope<'scope> {
     inner: Inner,
-    /// Invariant in the lifetime, so that a spawn cannot be given a shorter one.
+    /// Invariant in the lifetime, so that it cannot be shortened for a spawn.
     marker: PhantomData<fn(&'scope ()) -> &'scope ()>,
 }
 
@@ -281,14 +281,14 @@ struct ScopePtr<'scope>(NonNull<Scope<'scope>>);
 unsafe impl Send for ScopePtr<'_> {}
 
 impl<'scope> Scope<'scope> {
-    /// A scope of the calling fiber.
+    /// Creates a scope of the calling fiber.
     pub(crate) fn of_fiber(worker: &Owner, fiber: &Fiber) -> Self {
         let shared = Arc::clone(worker.shared());
         let own = shared.lists_spawns.then(|| Box::new(Own::new(worker.index())));
         Self::new(Some(shared), fiber.running(), own)
     }
 
-    /// A scope whose spawns run where they are made.
+    /// Creates a scope whose spawns run at once, on the calling thread.
     pub(crate) fn inline() -> Self {
         Self::new(None, std::ptr::null(), None)
     }
@@ -305,13 +305,13 @@ impl<'scope> Scope<'scope> {
         Self { inner, marker: PhantomData }
     }
 
-    /// Spawns `f`, which may borrow whatever outlives the scope, and may spawn in turn.
+    /// Spawns `f`, which may borrow anything that outlives the scope, and may spawn in turn.
     ///
-    /// It may run at any time until the scope ends, on any worker. If it panics, [`scope`] passes
-    /// the panic on once all spawns are done.
+    /// `f` runs at any time until the scope ends, on any worker. If it panics, [`scope`] resumes
+    /// the panic once all spawns are done.
     ///
     /// # Cost
-    /// A block from a cache of the thread, two locked instructions and a push.
+    /// A block from a thread-local cache, two locked instructions and a push.
     ///
     /// # Examples
     ///
@@ -335,14 +335,13 @@ impl<'scope> Scope<'scope> {
                 worker.push(entry, Push::Other);
                 Owner::poll();
             }
-            // A thread that was lent the scope. Its runtime cannot have ended, because the scope's
-            // own task is still there. But the gate may be shut to newcomers, so the job goes
-            // around it.
+            // Another thread was lent the scope. The runtime has not ended, because the scope's own
+            // task still runs. But the gate may be shut to newcomers, so the job bypasses it.
             _ => shared.submit_inside(entry),
         }
     }
 
-    /// Makes `f` a job of the scope, in `list` if there is one. The caller queues it.
+    /// Makes `f` a job of the scope, in `list` if one is given. The caller queues it.
     fn job<F>(&self, list: Option<&OwnList>, f: F) -> Entry
     where
         F: FnOnce(&Scope<'scope>) + Send + 'scope,
@@ -364,25 +363,25 @@ impl<'scope> Scope<'scope> {
         })
     }
 
-    /// Runs what `make` makes for each worker's index on that worker, once. False: the scope has no
-    /// workers.
+    /// Runs what `make` returns for each worker's index on that worker, once. Returns false if the
+    /// scope has no workers.
     #[cfg(feature = "compat")]
     pub(crate) fn post_to_all<F>(&self, make: impl Fn(usize) -> F) -> bool
     where
         F: FnOnce(&Scope<'scope>) + Send + 'scope,
     {
         let Some(shared) = &self.inner.shared else { return false };
-        // Not listed: each is for one worker alone.
+        // Not listed, because each is for one worker alone.
         let share = |index| self.job(None, make(index));
         let jobs: Vec<Entry> = (0..shared.regular).map(share).collect();
         // Ordering: Relaxed, see `Inner::under`.
         self.inner.own.as_ref().inspect(|own| own.posted.store(true, Ordering::Relaxed));
         let posted = shared.post_each(&jobs);
-        // The waiter has a share, too. Partner: the fence in `Aside::take_scoped`.
+        // The waiter has a share too. Partner: the fence in `Aside::take_scoped`.
         fence(Ordering::SeqCst);
         self.inner.waiter().inspect(|waiter| crate::latch::Waiter::unpark(*waiter));
         shared.announce_posted(&posted);
-        // A worker without a thread leaves its share to the caller.
+        // The caller runs the share of a worker without a thread.
         for index in (0..jobs.len()).filter(|index| !posted.contains(index)) {
             if let Work::Scoped(job) = jobs[index].decode() {
                 // SAFETY: it was not posted, so it is ours to run, once.
@@ -392,22 +391,22 @@ impl<'scope> Scope<'scope> {
         true
     }
 
-    /// Runs `body`, waits for all spawns, and passes on the panic of the body or of a spawn. Called
+    /// Runs `body`, waits for all spawns, and resumes the panic of the body or of a spawn. Called
     /// once, on the scope's own fiber.
     pub(crate) fn complete<R>(&self, worker: &Owner, fiber: &Fiber, body: impl FnOnce() -> R) -> R {
         let result = catch_unwind(AssertUnwindSafe(|| in_branch(body)));
         self.wait(worker);
-        // Not before: the spawns are cancelled with us, and waited for.
+        // Only now: a cancellation also cancels the spawns, and we wait for them.
         let result = result.and_then(|value| interrupted_after(fiber, value));
         self.finish(result)
     }
 
-    /// [`Scope::complete`] for a scope whose spawns have run where they were made.
+    /// [`Scope::complete`] for a scope whose spawns have run at once.
     pub(crate) fn complete_inline<R>(&self, body: impl FnOnce() -> R) -> R {
         self.finish(catch_unwind(AssertUnwindSafe(body)))
     }
 
-    /// Runs `f`, keeping its panic for the scope's end.
+    /// Runs `f` and keeps its panic for the scope's end.
     fn call(&self, f: impl FnOnce(&Scope<'scope>)) {
         if let Err(panic) = catch_unwind(AssertUnwindSafe(|| f(self))) {
             self.note(panic);
@@ -423,7 +422,7 @@ impl<'scope> Scope<'scope> {
         let first =
             self.inner.panic.compare_exchange(none, boxed, Ordering::Relaxed, Ordering::Relaxed);
         if first.is_err() {
-            // SAFETY: it did not get in, so it is still ours.
+            // SAFETY: it was not stored, so we still own it.
             let late = unsafe { Box::from_raw(boxed) };
             discard(late);
         }
@@ -437,8 +436,8 @@ impl<'scope> Scope<'scope> {
             match entry.decode() {
                 // SAFETY: popped, so ours to run.
                 Work::Scoped(job) if unsafe { self.inner.is_of(job) } => unsafe { run_own(job) },
-                // One worker alone runs its queue from the youngest on, as programs expect. What
-                // the body has spawned elsewhere comes before the scope's older spawns.
+                // A single worker runs its queue youngest first, as programs expect. What the body
+                // has spawned elsewhere comes before the scope's older spawns.
                 _ if worker.shared().regular == 1 && self.inner.has_listed() => {
                     let fiber = this_fiber();
                     fiber.unhindered(|| worker.execute(fiber, entry));
@@ -461,7 +460,7 @@ impl<'scope> Scope<'scope> {
             help::once_for_scope(under)
         };
         let spin = |latch: &_| {
-            // SAFETY: the scope's own fiber, on which what opened it runs.
+            // SAFETY: the scope's own fiber, on which its opener runs.
             joining.get_or_init(|| unsafe { Joining::begin(this_fiber(), self.inner.opener) });
             help::spin_for_scope(latch, under);
         };
@@ -492,10 +491,11 @@ impl<'scope> Scope<'scope> {
 /// Runs `f` with a scope, and returns when `f` and everything spawned in the scope is done.
 ///
 /// Spawns may borrow what outlives the scope. A task that ends a scope runs its own youngest spawns
-/// itself and is suspended for the rest. If there is no stack to start these on, it runs them, too.
-/// From a thread outside of any runtime, all of it runs on the global one.
+/// itself, and is suspended until the rest are done. If there is no stack to start the rest on, it
+/// runs them too. On a thread outside of any runtime, everything runs on the global one.
 ///
 /// # Panics
+/// With the panic of `f`, or else with the first panic of a spawn, after all are done.
 /// With the panic of `f`, or else with the first one of a spawn, after all are done.
 ///
 /// Source: semantics of rayon's function of this name.

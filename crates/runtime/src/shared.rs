@@ -1,4 +1,4 @@
-//! What the workers of one runtime share.
+//! State that the workers and handles of one runtime share.
 
 mod exited;
 
@@ -44,7 +44,7 @@ use std::io;
 use std::ptr::NonNull;
 use std::sync::{Condvar, Mutex, PoisonError};
 
-/// Why a runtime takes nothing from outside.
+/// Why a runtime refuses work from outside.
 #[derive(Debug)]
 pub(crate) enum Refused {
     ShutDown,
@@ -52,7 +52,7 @@ pub(crate) enum Refused {
 }
 
 impl Refused {
-    /// What a task fails with.
+    /// The error of a refused task.
     pub(crate) fn error(&self) -> JoinError {
         match self {
             Self::ShutDown => JoinError::ShutDown,
@@ -61,60 +61,60 @@ impl Refused {
     }
 }
 
-/// What the workers of one runtime share, and the handles of that runtime.
+/// State that the workers and handles of one runtime share.
 pub(crate) struct Shared {
-    /// The regular workers, then the substitutes that have been needed.
+    /// The regular workers, then the substitutes created so far.
     pub(crate) workers: Cells,
-    /// How many regular workers there are.
+    /// The number of regular workers.
     pub(crate) regular: usize,
     pub(crate) substitutes: Substitutes,
-    /// Work from outside, for all workers.
+    /// Work from outside, for any worker.
     pub(crate) injector: Injector<Entry>,
     pub(crate) sleep: Sleepers,
     pub(crate) stacks: Stacks,
-    /// In a strict runtime: the threads of tasks that ask for larger stacks.
+    /// In a strict runtime, the threads of tasks that ask for larger stacks.
     pub(crate) threads: Option<Threads>,
     pub(crate) hooks: Hooks,
-    /// The runtime is a thread: its one worker's root is called by the user, and returns.
+    /// Whether the runtime is a thread: the user calls the root of its one worker, which returns.
     pub(crate) pumped: bool,
-    /// Waits keep the worker's thread, and run nothing but what they wait for.
+    /// Whether waits keep the worker's thread and run only what they wait for.
     pub(crate) keeps_threads: bool,
-    /// Scopes keep a list of their spawns that have not started.
+    /// Whether scopes list their spawns that have not started.
     pub(crate) lists_spawns: bool,
-    /// A worker that is woken on a busy core moves away; see `placement.rs`.
+    /// Whether a worker that wakes on a busy core moves away; see `placement.rs`.
     pub(crate) moves_threads: bool,
     /// How long a worker searches before it sleeps, in ticks.
     pub(crate) spin_ticks: u64,
-    /// So many workers search for that long; more do while [`Calls::go_on`].
+    /// Number of workers that search for that long; more do while [`Calls::go_on`].
     pub(crate) spinning_searchers: usize,
     /// Held while one piece of work is posted to each worker.
     pub(crate) posting: SpinLock<()>,
-    /// Posted work waits until the worker's run queue is empty.
+    /// Whether posted work waits until the worker's run queue is empty.
     pub(crate) posted_last: bool,
-    /// Worker 0 is a thread that never leaves; see `resident.rs`.
+    /// Whether worker 0 is a thread that never leaves; see `resident.rs`.
     pub(crate) has_resident: Flag,
-    /// Work that no worker had a stack for, and calls of tasks that help.
+    /// Work that lacked a stack, and calls of tasks that help.
     pub(crate) aside: Aside<Entry>,
-    /// Scopes that such tasks have opened here.
+    /// Scopes that helping tasks of other runtimes have opened here.
     #[cfg(feature = "compat")]
     pub(crate) outside_scopes: OutsideScopes,
-    /// Which workers start nothing, for want of a stack or of work.
+    /// Which workers can start nothing, for lack of a stack or of work.
     pub(crate) stall: Stall,
-    /// Keeps every fiber until the workers are gone.
+    /// Keeps all fibers until the workers are gone.
     pub(crate) fibers: SpinLock<Vec<Arc<Fiber>>>,
-    /// The worker that gets the next work from outside, where workers do not steal.
+    /// The worker that gets the next work from outside, if workers do not steal.
     turn: AtomicUsize,
-    /// The sleeper that watches the timers.
+    /// The sleeper that watches timers.
     pub(crate) watcher: Watcher,
-    /// Watches the timers while no worker sleeps.
+    /// Watches timers while no worker sleeps.
     pub(crate) timekeeper: Timekeeper,
     pub(crate) foresight: Foresight,
     /// What workers know of calls from outside.
     pub(crate) calls: Calls,
     pub(crate) monitor: Monitor,
-    /// Tells when all tasks are blocked, if the builder was asked for that.
+    /// Reports when all tasks are blocked, if the builder asked for it.
     pub(crate) watch: Option<Watch>,
-    /// Tasks that keep their threads and wait with a time limit.
+    /// Number of tasks that keep their threads and wait with a time limit.
     pub(crate) timed_waits: TimedWaits,
     /// Threads for blocking calls.
     pub(crate) blocking: blocking::Pool,
@@ -122,9 +122,9 @@ pub(crate) struct Shared {
     pub(crate) foreign: Foreign,
     /// Spawned futures that have not ended.
     pub(crate) futures: LiveFutures<FutureHead>,
-    /// A shutdown waits no longer: everything is to end.
+    /// Raised when a shutdown no longer waits and everything must end.
     cancelling: Flag,
-    /// The process that it was made in, and the one that it lives in: see `forked.rs`.
+    /// The process in which it was created, and the one in which it lives: see `forked.rs`.
     pub(crate) born: u32,
     pub(crate) lives_in: AtomicU32,
     gate: Gate,
@@ -132,18 +132,18 @@ pub(crate) struct Shared {
     drained: DrainCount,
     /// Which threads have left their loops.
     exited: Mutex<Exited>,
-    /// Threads have exited, or may start.
+    /// Notified when threads have exited, or may start.
     changed: Condvar,
-    /// Keeps the rings that the workers write.
+    /// Keeps the rings that the workers write alive.
     #[cfg_attr(not(feature = "trace"), allow(dead_code))]
     pub(crate) traces: Traces,
 }
 
-/// What the builder makes in addition to workers and stacks.
+/// The builder's settings besides workers and stacks.
 pub(crate) struct Setup {
     pub(crate) threads: Option<Threads>,
     pub(crate) keeps_threads: bool,
-    /// Workers take work from each other.
+    /// Whether workers take work from each other.
     pub(crate) moves_work: bool,
     pub(crate) hooks: Hooks,
     pub(crate) spin: Duration,
@@ -231,37 +231,37 @@ impl Shared {
         self.regular <= self.sleep.cores()
     }
 
-    /// Worker 0 is going to be a thread that never leaves. No other thread is made yet.
+    /// Prepares for a worker 0 that never leaves. No other thread exists yet.
     pub(crate) fn expect_resident(&mut self) {
         self.drained.absent();
-        // Without other threads the runtime has no end.
+        // Without other threads the runtime never ends.
         if self.regular > 1 {
             self.exited.get_mut().unwrap_or_else(PoisonError::into_inner).count += 1;
         }
     }
 
-    /// Whether each task has its thread to itself; see [`Builder::strict`](crate::Builder::strict).
+    /// Whether each task has its own thread; see [`Builder::strict`](crate::Builder::strict).
     #[inline]
     pub(crate) fn is_strict(&self) -> bool {
         self.threads.is_some()
     }
 
-    /// Bytes for the stack of a worker's thread, if tasks run on that.
+    /// The stack size of worker threads, if tasks run on it.
     pub(crate) fn thread_size(&self) -> Option<usize> {
         self.is_strict().then(|| self.stacks.default_size().bytes() + THREAD_OVERHEAD)
     }
 
-    /// The calling thread's stack, if tasks are to run on that.
+    /// The calling thread's stack, if tasks run on it.
     pub(crate) fn own_stack(&self) -> io::Result<Option<OwnStack>> {
         self.is_strict().then(OwnStack::prepare).transpose()
     }
 
-    /// What a worker's thread needs that is yet to be made, if tasks are to run on its stack.
+    /// Reserves what a worker's future thread needs, if tasks run on its stack.
     pub(crate) fn reserve_own_stack(&self) -> io::Result<Option<OwnStack>> {
         self.thread_size().map(OwnStack::reserve).transpose()
     }
 
-    /// Hands work in from a thread that is no worker of this runtime.
+    /// Submits work from a thread that is not a worker of this runtime.
     pub(crate) fn submit(&self, entry: Entry) -> Result<(), Refused> {
         let inside = self.enter_gate()?;
         self.submit_through(inside, entry);
@@ -273,14 +273,14 @@ impl Shared {
         self.announce(self.queue(entry));
     }
 
-    /// [`Shared::submit`] for a caller inside the gate. It leaves before any worker is notified: a
-    /// notification may call a policy, which may end the runtime.
+    /// [`Shared::submit`] for a caller inside the gate. It leaves before any worker is notified,
+    /// because a notification may call a policy, which may end the runtime.
     pub(crate) fn submit_through(&self, inside: GateGuard<'_>, entry: Entry) {
         inside.submit(|| self.queue(entry), |at| self.announce(at));
     }
 
-    /// [`Shared::submit`] for a call of another runtime's task that [helps](crate::help). A task of
-    /// this runtime whose wait it is under takes it from there, or a worker that has nothing to do.
+    /// [`Shared::submit`] for a call of another runtime's task that [helps](crate::help). The call
+    /// is taken by a task of this runtime whose wait it is under, or by an idle worker.
     pub(crate) fn submit_call(&self, call: NonNull<CalledJob>) -> Result<(), Refused> {
         let call = Entry::job(call.cast());
         if self.workers[0].policy_view.is_alone() {
@@ -294,7 +294,7 @@ impl Shared {
         Ok(())
     }
 
-    /// Queues work from outside, at one worker or for all. [`Shared::announce`] follows.
+    /// Queues work from outside, at one worker or for any. [`Shared::announce`] follows.
     fn queue(&self, entry: Entry) -> Option<usize> {
         if self.workers[0].policy_view.is_alone() {
             return self.deal_out(entry);
@@ -303,20 +303,20 @@ impl Shared {
         None
     }
 
-    /// Wakes a worker for what was queued.
+    /// Wakes a worker for work that was queued.
     fn announce(&self, at: Option<usize>) {
         if let Some(index) = at {
             self.sleep.wake_owner(index);
             return;
         }
-        // The frequent side of the sleepers' handshake, at its full price: no worker may sleep
+        // The frequent side of the handshake with sleepers, with a full fence: no worker may sleep
         // through work from outside. Partner: the full fence in `Sleepers::announce`.
         fence(Ordering::SeqCst);
         self.sleep.wake_searcher();
     }
 
-    /// Deals entries out to one worker after another. Returns the worker. None: no worker ever
-    /// comes, and the end of the runtime refuses the entry.
+    /// Deals entries out to the workers in turn. Returns the worker, or `None` if no worker will
+    /// ever come; then the end of the runtime refuses the entry.
     fn deal_out(&self, entry: Entry) -> Option<usize> {
         let count = self.regular;
         // Ordering: Relaxed, a number that guards no data.
@@ -336,27 +336,27 @@ impl Shared {
         self.gate.enter().map_err(|Closed| Refused::ShutDown)
     }
 
-    /// Makes the fibers that `which` names look whether they have been cancelled. Returns how many.
+    /// Makes the fibers selected by `which` check whether they were cancelled. Returns how many.
     pub(crate) fn interrupt(&self, which: impl Fn(&Fiber) -> bool) -> usize {
-        // Outside of the lock: this may call a policy, which may do anything.
+        // Outside of the lock, because this may call a policy, which may do anything.
         let named = self.fibers_that(which);
         named.iter().for_each(|fiber| fiber.unpark());
         named.len()
     }
 
-    /// The fibers of which `which` is true.
+    /// The fibers selected by `which`.
     pub(crate) fn fibers_that(&self, which: impl Fn(&Fiber) -> bool) -> Vec<Arc<Fiber>> {
         self.fibers.lock().iter().filter(|fiber| which(fiber)).cloned().collect()
     }
 
-    /// From now on every task and future counts as cancelled.
+    /// Makes every task and future count as cancelled from now on.
     pub(crate) fn start_cancelling(&self) {
         self.cancelling.raise();
         // Tasks that do not end may stay for ever, and need no idle stacks.
         self.stacks.tighten();
     }
 
-    /// Whether everything is to end.
+    /// Whether everything must end.
     #[inline]
     pub(crate) fn is_cancelling(&self) -> bool {
         // A fiber that parks without having seen the flag is woken after it was raised.
@@ -384,12 +384,12 @@ impl Shared {
         }
     }
 
-    /// All threads are made, and may run.
+    /// Called when all threads are started and may run.
     pub(crate) fn open(&self) {
         self.leave_starting(Life::open);
     }
 
-    /// Some thread could not be made: the others end at once.
+    /// Called when a thread could not be started: the others exit at once.
     pub(crate) fn abandon(&self) {
         self.leave_starting(Life::stop);
     }
@@ -401,7 +401,7 @@ impl Shared {
         self.changed.notify_all();
     }
 
-    /// A worker's thread waits for its first turn.
+    /// Makes a worker's thread wait until it may run.
     pub(crate) fn wait_started(&self) {
         let mut guard = self.exited.lock().unwrap_or_else(PoisonError::into_inner);
         while self.life.is_starting() {
@@ -409,7 +409,7 @@ impl Shared {
         }
     }
 
-    /// Whether threads wait for others to be made.
+    /// Whether threads wait for others to be started.
     pub(crate) fn is_starting(&self) -> bool {
         let _guard = self.exited.lock().unwrap_or_else(PoisonError::into_inner);
         self.life.is_starting()
@@ -423,7 +423,7 @@ impl Shared {
         self.life.is_stopped()
     }
 
-    /// Accepts no more work from outside and lets the workers end when they have run dry.
+    /// Refuses further work from outside, and lets the workers end when no work is left.
     pub(crate) fn close(&self) {
         self.gate.shut();
         self.life.close();
@@ -431,7 +431,7 @@ impl Shared {
         self.wake_all();
     }
 
-    /// Workers leave their loops.
+    /// Makes workers leave their loops.
     pub(crate) fn stop(&self) {
         self.life.stop();
         self.timekeeper.end();
@@ -445,10 +445,10 @@ impl Shared {
         drop(fibers);
     }
 
-    /// The thread of worker `index` will never run.
+    /// Called when the thread of worker `index` will never run.
     pub(crate) fn leave_out(&self, index: usize) {
         self.stall.goes();
-        // What was posted before this was known.
+        // Work that was posted before this was known.
         for entry in self.workers[index].leave_out() {
             // SAFETY: taken from the pinned queue, so ours; no worker will take it.
             unsafe { task::refuse_posted(self, index, entry) };
@@ -456,13 +456,13 @@ impl Shared {
         self.drain_absent();
     }
 
-    /// How many regular threads have left, about.
+    /// Approximate number of regular threads that have left.
     pub(crate) fn exited(&self) -> usize {
         let count = self.exited.lock().unwrap_or_else(PoisonError::into_inner).count;
         count.saturating_sub(self.substitutes.count()).min(self.regular)
     }
 
-    /// The list of [`Shared::futures`] for what `worker` spawns.
+    /// The list of [`Shared::futures`] for futures that `worker` spawns.
     pub(crate) fn list_of_futures(&self, worker: &Worker) -> usize {
         worker.index() % self.regular
     }
@@ -475,12 +475,12 @@ impl Shared {
         self.substitutes.wake_all();
     }
 
-    /// A worker reports that it is idle and owns no suspended fiber, while the runtime closes. The
-    /// last one stops the runtime. Returns whether the runtime is stopped. If not,
+    /// A worker reports that it is idle and has no suspended fiber, while the runtime closes. The
+    /// last such worker stops the runtime. Returns whether the runtime is stopped. If not,
     /// [`Shared::undrain`] must follow before the worker takes work again.
     pub(crate) fn drain(&self) -> bool {
         self.monitor.hurry();
-        // And one for the monitor.
+        // One more, for the monitor.
         let all = self.workers.possible() + 1;
         if self.drained.drain(all, || self.has_work() || self.futures.count() != 0) {
             self.stop();
@@ -495,8 +495,8 @@ impl Shared {
         self.drained.undrain();
     }
 
-    /// Substitute `slot`, idle and empty, does nothing for a while, unless something came at the
-    /// last moment. Returns whether it does nothing.
+    /// Dismisses substitute `slot`, which is idle and empty, unless work came at the last moment.
+    /// Returns whether it was dismissed.
     pub(crate) fn dismiss(&self, slot: usize) -> bool {
         let leaves = self.workers[self.regular + slot].leave_empty();
         if leaves {
@@ -511,20 +511,20 @@ impl Shared {
         if let Some(watch) = &self.watch
             && watch.rests(self)
         {
-            // The survey has asked all workers but the absent ones.
+            // The survey has asked all workers except absent ones.
             watch.absent();
         }
     }
 
-    /// Substitute `slot` is about to work again, or for the first time. The caller is a worker that
-    /// works.
+    /// Recalls substitute `slot`, which is about to work, perhaps for the first time. The caller is
+    /// a worker that works.
     pub(crate) fn recall(&self, slot: usize) {
         self.stall.comes();
         self.undrain();
         if let Some(watch) = &self.watch {
             watch.wakes();
         }
-        // One that has never been needed is made after this, and attends.
+        // A substitute that is created later starts as attending.
         if let Some(worker) = self.workers.get(self.regular + slot) {
             worker.attend();
         }
@@ -537,7 +537,7 @@ impl Shared {
             watch.absent();
         }
         fence(Ordering::SeqCst);
-        // Workers that drained before have to count again.
+        // Workers that drained before must count themselves again.
         self.wake_all();
     }
 
@@ -546,14 +546,14 @@ impl Shared {
         self.workers.iter().fold(0, |sum, worker| sum.wrapping_add(worker.started()))
     }
 
-    /// Whether anything waits that any worker could take.
+    /// Whether there is work that any worker could take.
     pub(crate) fn has_stealable(&self) -> bool {
         !self.injector.is_empty()
             || self.aside.count() != 0
             || self.workers.iter().any(|worker| worker.has_stealable())
     }
 
-    /// Whether there is work that a worker other than `except` has not started.
+    /// Whether a worker other than `except` has work that it has not started.
     pub(crate) fn leaves_work(&self, except: usize) -> bool {
         let has_private =
             |other: &WorkerCell| other.current_join_stack().is_some_and(JoinStack::has_private);
@@ -561,7 +561,7 @@ impl Shared {
         self.has_stealable() || others().any(has_private)
     }
 
-    /// When the earliest timer of all is due, in the [`Timekeeper`]'s ticks.
+    /// When the earliest of all timers is due, in the [`Timekeeper`]'s ticks.
     pub(crate) fn earliest_timer(&self) -> u64 {
         self.ticks(self.workers.iter().filter_map(|worker| worker.timers.earliest()).min())
     }
@@ -578,10 +578,10 @@ impl Shared {
             || self.workers.iter().any(|worker| worker.has_queued())
     }
 
-    /// [`Shared::has_work`] for a thread that is no worker: the last worker may leave meanwhile.
+    /// [`Shared::has_work`] for a thread that is not a worker: the last worker may leave meanwhile.
     pub(crate) fn has_work_from_outside(&self) -> bool {
-        // The fibers are taken out under this lock before they are freed. While any is listed, the
-        // workers' pointers to them hold.
+        // Fibers are removed under this lock before they are freed. While any is listed, the
+        // workers' pointers to them are valid.
         let fibers = self.fibers.lock();
         !fibers.is_empty() && self.has_work()
     }

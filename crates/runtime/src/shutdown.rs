@@ -1,4 +1,4 @@
-//! The end of a runtime: waited for, or enforced as far as possible.
+//! Shutdown of a runtime: orderly, or enforced as far as possible.
 
 use crate::context;
 use crate::fiber::BRANCHES;
@@ -10,11 +10,11 @@ use sateen_base::prim::time::{Duration, Instant};
 use sateen_sync::park;
 use std::fmt;
 
-/// How long after the last sign of progress cancelled tasks are given up.
+/// How long after the last progress cancelled tasks are given up.
 pub(crate) const GRACE: Duration = Duration::from_millis(250);
-/// The same while unstarted tasks are still to be refused.
+/// The same while unstarted tasks must still be refused.
 const GRACE_QUEUED: Duration = Duration::from_secs(1);
-/// The same once none is left. Then only threads have to end, which takes long on a busy machine.
+/// The same once no task is left. Then only threads must exit, which takes long on a busy machine.
 const GRACE_EMPTY: Duration = Duration::from_secs(5);
 /// How often that is checked.
 const TICK: Duration = Duration::from_millis(5);
@@ -23,25 +23,24 @@ const TICK: Duration = Duration::from_millis(5);
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ShutdownError {
-    /// The call came from one of the runtime's own workers, from a hook of one, or from within its
+    /// The call came from one of the runtime's own workers, from a hook, or from within its
     /// [`blocking`](crate::blocking()), and would wait for itself. Nothing changed.
     OnOwnWorker,
-    /// The process has forked, and the runtime was left in the parent. Nothing changed.
+    /// The process has forked, and the runtime stayed in the parent. Nothing changed.
     Forked,
-    /// The time was up, and not everything could be cancelled. The runtime accepts no more work and
-    /// goes on ending, in its own threads; dropping it does not wait for that.
+    /// The time ran out, and not everything could be cancelled. The runtime refuses further work
+    /// and continues to end in its own threads. Dropping it does not wait for that.
     #[non_exhaustive]
     TimedOut {
         /// Worker threads that had ended by then.
         ended: usize,
         /// All worker threads.
         workers: usize,
-        /// What has not ended, and why.
+        /// The fibers that have not ended, with reasons.
         remaining: Vec<RemainingFiber>,
-        /// Stacks with frames of those fibers. They stay as they are until their fibers end: for
-        /// ever, if need be.
+        /// Stacks with frames of those fibers. They stay until their fibers end, possibly for ever.
         stacks: usize,
-        /// Spawned futures that have not ended: a poll of theirs still runs or waits.
+        /// Spawned futures that have not ended, because a poll still runs or waits.
         futures: u64,
     },
 }
@@ -50,7 +49,7 @@ pub enum ShutdownError {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RemainingFiber {
-    /// What is known of it.
+    /// The state of the fiber.
     pub fiber: FiberInfo,
     /// Why it has not ended.
     pub why: WhyRemaining,
@@ -60,18 +59,18 @@ pub struct RemainingFiber {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum WhyRemaining {
-    /// It computes, or blocks its thread, and has come to no cancellation point.
+    /// It computes, or blocks its thread, and has reached no cancellation point.
     Running,
-    /// It can go on, but its worker has not come to it.
+    /// It is ready, but its worker has not resumed it.
     Queued,
     /// Its wait is [uninterrupted](sateen_sync::park::uninterrupted).
     Masked,
-    /// It waits for branches or scoped spawns, or runs a task in place, and that has not ended.
+    /// It waits for branches, scoped spawns or a task run in place, which have not ended.
     Nested,
-    /// It is no task: a caller outside waits for its result.
+    /// It is not a task: a caller outside waits for its result.
     NoTask,
-    /// It waits again although it was cancelled: it caught the unwinding, or was unwinding already,
-    /// or nothing unwinds in this program.
+    /// It waits again although it was cancelled: it caught the unwinding, was already unwinding, or
+    /// nothing unwinds in this program.
     Resists,
 }
 
@@ -110,7 +109,7 @@ impl fmt::Display for RemainingFiber {
 
 impl fmt::Display for ShutdownError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        /// The most that are told; more are counted.
+        /// The most that are listed; the rest are counted.
         const TOLD: usize = 8;
         match self {
             Self::OnOwnWorker => {
@@ -135,7 +134,7 @@ impl fmt::Display for ShutdownError {
 impl std::error::Error for ShutdownError {}
 
 impl Runtime {
-    /// Accepts no more work from outside, and waits until everything accepted is done and the
+    /// Refuses further work from outside, and waits until everything accepted is done and the
     /// workers have ended. A second call waits for the same.
     ///
     /// # Errors
@@ -151,14 +150,14 @@ impl Runtime {
     ///
     /// Tasks that do not end within about 250 ms more are given up: they keep their stacks and
     /// their workers, and dropping the runtime does not wait for them. Once no task is left,
-    /// threads have 5 s to end. A task of another runtime that calls this is suspended.
+    /// threads have 5 s to exit. A task of another runtime that calls this is suspended.
     ///
-    /// Tasks that have not started when the time is up never do, and futures are dropped. In a
-    /// program that is built with `panic = "abort"` only these end: the others run on, and those
-    /// that take longer are given up.
+    /// Tasks that have not started when the time runs out never start, and futures are dropped. In
+    /// a program built with `panic = "abort"` only these end. The others run on, and those that
+    /// take longer are given up.
     ///
     /// # Errors
-    /// [`ShutdownError`]; it names what remains, and why.
+    /// [`ShutdownError`], which lists what remains, with reasons.
     ///
     /// ```
     /// use sateen::{JoinError, Runtime};
@@ -202,15 +201,15 @@ impl Runtime {
         Ok(())
     }
 
-    /// Cancels everything, and waits for as long as that helps. Returns whether all have ended.
+    /// Cancels everything, and waits as long as there is progress. Returns whether all have ended.
     fn cancel_all(&self) -> bool {
         let shared: &Shared = &self.shared;
         shared.start_cancelling();
         let (mut fewest, mut tasks, mut since) = (u64::MAX, 0, Instant::now());
         let mut progress = since;
         loop {
-            // They are marked each time: a fiber that was about to start has started, and one that
-            // caught the unwinding once may not do so again.
+            // Marked each time: a fiber that was about to start has started, and one that caught
+            // the unwinding once may not do so again.
             let fibers = shared.interrupt(|fiber| fiber.context_id() != 0);
             shared.futures.cancel();
             let live = fibers as u64 + shared.futures.count();
@@ -235,7 +234,7 @@ impl Runtime {
         }
     }
 
-    /// The fibers that remain, once all that were woken wait again, if that does not take too long.
+    /// The remaining fibers, once all woken ones wait again, if that does not take too long.
     fn remaining_fibers(&self) -> Vec<FiberInfo> {
         let end = Instant::now() + GRACE;
         loop {
@@ -249,17 +248,17 @@ impl Runtime {
     }
 }
 
-/// Waits until everything is done, as [`Runtime::shutdown`] does; no cancellation ends that wait.
-/// It only begins the end, and does not wait, if a [`shutdown_timeout`](Runtime::shutdown_timeout)
-/// has given up. The same holds where it would wait for itself: on one of its own workers (in a
-/// task, a waker, a destructor), in a hook of one, and within its [`blocking`](crate::blocking()).
+/// Waits until everything is done, like [`Runtime::shutdown`]; a cancellation does not end that
+/// wait. In two cases it only begins the end and does not wait. One is that a
+/// [`shutdown_timeout`](Runtime::shutdown_timeout) has given up. The other is that it would wait
+/// for itself: on one of its own workers (in a task, a waker, a destructor), in a hook, or within
+/// its [`blocking`](crate::blocking()).
 ///
-/// If a task waits for another thread, and that thread drops the task's runtime, both wait for
-/// ever.
+/// If a task waits for a thread that drops the task's own runtime, both wait for ever.
 impl Drop for Runtime {
     fn drop(&mut self) {
         match self.close() {
-            // Its threads, which are gone, have counts of what they share, so that is leaked.
+            // Its threads, which are gone, hold counts of the shared part, so that is leaked.
             Err(ShutdownError::Forked) => {}
             // It ends once the task that dropped it has ended.
             Err(_) => self.shared.close(),

@@ -1,11 +1,11 @@
-//! Which workers sleep, which search, and which one is woken for new work.
+//! Tracks which workers sleep and which search, and chooses whom to wake for new work.
 //!
-//! Where workers outnumber cores, one of the sleepers is the *lookout*. It looks now and then
-//! whether work waits that no awake worker takes. So a publisher need not wake a worker for which
-//! there is no core.
+//! In an oversubscribed runtime, one of the sleepers is the *lookout*. It periodically checks
+//! whether work waits that no awake worker takes. So a publisher need not wake a worker that would
+//! have no core.
 //!
-//! Holds the steps of the sleep protocol that lie on both sides of a fence. The caller says in
-//! between what to look at and which workers to ask. Order and proof: `README.md`, "Sleeping".
+//! This file has the steps of the sleep protocol on both sides of each fence. The caller supplies
+//! what to check in between, and which workers to ask. Order and proof: `README.md`, "Sleeping".
 
 // Public to the models only.
 #![cfg_attr(not(loom), allow(unreachable_pub))]
@@ -20,32 +20,32 @@ use sateen_sync::EventCount;
 pub struct Sleepers {
     slots: EventCount,
     awake: CachePadded<Awake>,
-    /// As many workers are awake when none sleeps.
+    /// The number of workers that are awake when none sleeps.
     workers: usize,
-    /// As many run at once.
+    /// The number of workers that can run at once.
     cores: usize,
     alarm: Option<Alarm>,
-    /// How often a thread that is no worker woke one. Guards nothing.
+    /// How often a thread that is not a worker woke one. A statistic.
     #[cfg(not(loom))]
     outside: sateen_base::prim::AtomicU64,
 }
 
-/// No worker's number.
+/// In place of a worker's number: none.
 const NOBODY: usize = usize::MAX;
 
 /// What a publisher reads before it wakes a worker.
 struct Awake {
-    /// Workers that look for work and have found none yet.
+    /// Workers that search and have found nothing yet.
     searching: AtomicUsize,
-    /// Workers that were notified and have not noticed yet, for which publishers wait.
+    /// Workers that were notified and have not noticed yet. Publishers rely on them.
     coming: AtomicUsize,
     /// The number of the lookout, or [`NOBODY`].
     lookout: AtomicUsize,
-    /// Workers whose threads sleep in a wait, and that nobody replaces.
+    /// Workers whose threads sleep in a wait and that no substitute replaces.
     blocked: AtomicUsize,
 }
 
-/// Called with the number of a worker that has been notified, where a policy sleeps in its own way.
+/// Called with the number of a notified worker, if a policy replaces the default sleep.
 #[cfg(not(loom))]
 pub type Alarm = Box<dyn Fn(usize) + Send + Sync>;
 /// Models have no policies.
@@ -53,7 +53,7 @@ pub type Alarm = Box<dyn Fn(usize) + Send + Sync>;
 pub type Alarm = fn(usize);
 
 impl Sleepers {
-    /// A slot for each of `workers`, none of which sleeps or searches. Each has a core.
+    /// Creates a slot for each of `workers`, none of which sleeps or searches. Each has a core.
     pub fn new(workers: usize, alarm: Option<Alarm>) -> Self {
         let zero = || AtomicUsize::new(0);
         let awake = Awake {
@@ -74,31 +74,31 @@ impl Sleepers {
         }
     }
 
-    /// The same where `workers` of them work at once, on `cores`.
+    /// Sets the number of `workers` that run at once, and of `cores`.
     pub fn with_cores(self, workers: usize, cores: usize) -> Self {
         Self { workers, cores, ..self }
     }
 
-    /// Whether any worker sleeps, or is about to. The caller has fenced after what it published.
+    /// Whether any worker sleeps, or is about to. The caller has fenced after it published.
     #[inline]
     pub fn has_sleepers(&self) -> bool {
         self.slots.has_sleepers()
     }
 
-    /// How many sleep, about.
+    /// Approximate number of sleepers.
     pub fn sleepers(&self) -> usize {
         self.slots.sleepers()
     }
 
-    /// How many sleep and were not notified. Each is looked at once, so one that was notified since
+    /// Number of sleepers that were not notified. Each is read once, so one that was notified since
     /// may still be counted.
     pub fn announced(&self) -> usize {
         self.slots.announced()
     }
 
-    /// How many search, about.
+    /// Approximate number of searchers.
     pub fn searching(&self) -> usize {
-        // Ordering: Relaxed, a figure.
+        // Ordering: Relaxed, a statistic.
         self.awake.searching.load(Ordering::Relaxed)
     }
 
@@ -131,7 +131,7 @@ impl Sleepers {
     /// `loom_watch`.
     #[cold]
     pub fn notify_one(&self) -> bool {
-        // Without the lookout the next publisher would wake a worker for which there is no core.
+        // Without the lookout, the next publisher would wake a worker that has no core.
         // Ordering: Relaxed, a preference.
         let woken = match self.awake.lookout.load(Ordering::Relaxed) {
             NOBODY => self.slots.notify_one(),
@@ -144,14 +144,14 @@ impl Sleepers {
         woken.is_some()
     }
 
-    /// How many workers were woken by threads that are no workers.
+    /// How often threads that are not workers woke a worker.
     #[cfg(not(loom))]
     pub fn woken_from_outside(&self) -> u64 {
         // Ordering: Relaxed, a figure.
         self.outside.load(Ordering::Relaxed)
     }
 
-    /// A worker was woken: counts that, and calls the alarm, if there is one.
+    /// Counts a wake-up, and calls the alarm if there is one.
     pub fn sound(&self, index: usize) {
         #[cfg(not(loom))]
         if !crate::metrics::count_worker_woken(index) {
@@ -163,26 +163,26 @@ impl Sleepers {
         }
     }
 
-    /// Wakes worker `index` if it sleeps: something was put where that worker alone looks. Returns
-    /// whether it slept. If not, it is awake, and will look before it sleeps.
+    /// Wakes worker `index` if it sleeps, for something that only that worker checks. Returns
+    /// whether it slept. If not, it is awake, and checks before it sleeps.
     pub fn wake_owner(&self, index: usize) -> bool {
-        // Partner: the fence in `announce`. Either this sees the sleeper, or the sleeper sees
-        // what was put.
+        // Partner: the fence in `announce`. Either this sees the sleeper, or the sleeper sees what
+        // was added.
         full_fence(Ordering::SeqCst);
         self.notify(index)
     }
 
     // ---- for publishers ----
 
-    /// Wakes one sleeper for what was just published. It wakes none if some worker searches anyway,
-    /// which will wake the next; nor if all cores have workers, and a lookout looks soon. Returns
-    /// whether it woke one. The caller has fenced after it published.
+    /// Wakes one sleeper for work that was just published. Wakes none if a worker searches, which
+    /// will wake the next, or if all cores are busy and the lookout checks soon. Returns whether it
+    /// woke one. The caller has fenced after it published.
     #[inline]
     pub fn wake_searcher(&self) -> bool {
         // Ordering: Relaxed; the caller's fence orders these after its publication. Work that is
-        // public by now is not missed. A searcher that gives up looks again after it announced its
-        // sleep, and the last searcher that found something looks for more. A lookout looks again
-        // after it has ceased to be one.
+        // public by now is not missed. A searcher that gives up checks again after it has announced
+        // its sleep, and the last searcher that found something checks for more. A lookout checks
+        // again after it has stopped being one.
         self.slots.has_sleepers()
             && self.awake.searching.load(Ordering::Relaxed) == 0
             && !self.is_looked_out_for()
@@ -194,53 +194,52 @@ impl Sleepers {
         self.awake.lookout.load(Ordering::Relaxed) != NOBODY
     }
 
-    /// Whether a worker more would have no core, and a lookout sees to it that no work is left.
+    /// Whether another worker would have no core, and a lookout ensures that no work is left.
     #[inline]
     fn is_looked_out_for(&self) -> bool {
         self.has_lookout() && self.is_crowded()
     }
 
-    /// Whether a worker was notified that has not noticed yet, or one searches. It then looks for
-    /// work, or has [`Sleepers::pass_on`] look. The caller has fenced after it published.
+    /// Whether a notified worker has not noticed yet, or a worker searches. It then checks for
+    /// work, or has [`Sleepers::pass_on`] check. The caller has fenced after it published.
     #[inline]
     pub fn are_coming(&self) -> bool {
         // Ordering: Relaxed, as in `wake_searcher`.
         (self.awake.coming.load(Ordering::Relaxed) as isize) > 0 || self.searching() > 0
     }
 
-    /// A worker was notified. It may have noticed already: the count is below zero for a moment
-    /// then. While it is above, at least one worker has not noticed.
+    /// Counts a worker that was notified. It may have noticed already, so the count may briefly be
+    /// negative. While the count is positive, at least one worker has not noticed.
     fn will_come(&self) {
-        // Ordering: Relaxed; the owner that reads it most is the caller.
+        // Ordering: Relaxed; the owner that reads it most often is the caller.
         self.awake.coming.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// The calling worker has noticed that it was notified.
+    /// The calling worker has noticed its notification.
     fn has_come(&self) {
-        // Ordering: SeqCst as in `begin_search`. A publisher that counts on this worker has
-        // published before it read the count; the worker looks for work after this.
+        // Ordering: SeqCst as in `begin_search`. A publisher that relies on this worker has
+        // published before it read the count, and the worker checks for work after this.
         self.awake.coming.fetch_sub(1, Ordering::SeqCst);
     }
 
     // ---- for searchers ----
 
-    /// The caller begins to search. Returns how many others do.
+    /// The caller begins to search. Returns the number of other searchers.
     pub fn begin_search(&self) -> usize {
-        // Ordering: SeqCst as part of the handshake with `wake_searcher`. That call trusts a
-        // searcher to see what was pushed before, or to look again when it gives up.
+        // Ordering: SeqCst as part of the handshake with `wake_searcher`. That function relies on a
+        // searcher to see earlier pushes, or to check again when it gives up.
         self.awake.searching.fetch_add(1, Ordering::SeqCst)
     }
 
-    /// The caller searches no more. Returns whether it was the last searcher. The last one calls
-    /// [`Sleepers::pass_on`] if it goes on to do something.
+    /// The caller stops searching. Returns whether it was the last searcher, which must call
+    /// [`Sleepers::pass_on`] if it does something else.
     pub fn end_search(&self) -> bool {
         // Ordering: as in `begin_search`.
         self.awake.searching.fetch_sub(1, Ordering::SeqCst) == 1
     }
 
-    /// Wakes a sleeper if there is work that it could take. For a worker that others have relied on
-    /// and that has something else to do.
-    /// Returns whether it did.
+    /// Wakes a sleeper if there is work that it could take. Called by a worker that others have
+    /// relied on and that does something else. Returns whether it woke one.
     pub fn pass_on(&self, has_stealable: impl FnOnce() -> bool) -> bool {
         // Partner: the fence between publication and `wake_searcher`.
         full_fence(Ordering::SeqCst);
@@ -250,8 +249,8 @@ impl Sleepers {
             && self.notify_one()
     }
 
-    /// Wakes a sleeper for work that may come, if it would have a core, and no worker searches.
-    /// Returns whether it did.
+    /// Wakes a sleeper early, for work that may come, if it would have a core and no worker
+    /// searches. Returns whether it woke one.
     #[cfg(not(loom))]
     pub fn wake_ahead(&self) -> bool {
         // Ordering: Relaxed, a hint.
@@ -263,8 +262,8 @@ impl Sleepers {
 
     // ---- for sleepers ----
 
-    /// First step of worker `me`: announces it, then looks. False: it `sees_work`, and the
-    /// announcement is taken back. After true it may sleep for a while, but not for good.
+    /// The first step of worker `me`: announces its sleep, then checks. Returns false, with the
+    /// announcement withdrawn, if it `sees_work`. After true it may sleep for a limited time only.
     pub fn announce(&self, me: usize, sees_work: impl FnOnce() -> bool) -> bool {
         self.slots.announce(me);
         // Partner: the full fences in `submit` and `wake_owner`.
@@ -272,43 +271,43 @@ impl Sleepers {
         self.unless(me, sees_work)
     }
 
-    /// Second step, of an announced worker: asks all others, by [`RequestWord::insist`], for what
-    /// they have, then looks at what is still private. False as in [`Sleepers::announce`]. After
-    /// true it can miss nothing.
+    /// The second step of an announced worker: asks all others, by [`RequestWord::insist`], for
+    /// what they have, then checks what is still private. Returns false as [`Sleepers::announce`]
+    /// does. After true it can miss nothing.
     ///
     /// [`RequestWord::insist`]: crate::request_word::RequestWord::insist
     pub fn ask(&self, me: usize, insist: impl FnOnce(), sees_work: impl FnOnce() -> bool) -> bool {
-        // From now on a worker that pushes a private job publishes it and looks for sleepers ...
+        // From now on a worker that pushes a private job publishes it and checks for sleepers.
         insist();
-        // ... and what was pushed without that is visible after this.
+        // Earlier pushes are visible after this.
         fence::heavy();
         self.unless(me, sees_work)
     }
 
-    /// How many workers run at once.
+    /// How many workers can run at once.
     pub fn cores(&self) -> usize {
         self.cores
     }
 
-    /// How many workers want a core, about.
+    /// Approximate number of workers that want a core.
     fn awake(&self) -> usize {
-        // Ordering: Relaxed, a figure. A wrong one costs a wake-up for nothing, or leaves work to
+        // Ordering: Relaxed, a statistic. A wrong one costs a needless wake-up, or leaves work to
         // the lookout.
         let resting = self.slots.sleepers() + self.awake.blocked.load(Ordering::Relaxed);
         self.workers.saturating_sub(resting)
     }
 
-    /// Whether as many workers are awake as there are cores, about.
+    /// Whether about as many workers are awake as there are cores.
     pub fn is_crowded(&self) -> bool {
         self.awake() >= self.cores
     }
 
-    /// Whether more workers are awake than there are cores, about.
+    /// Whether about more workers are awake than there are cores.
     pub fn lacks_cores(&self) -> bool {
         self.awake() > self.cores
     }
 
-    /// Whether more workers are awake than there are cores, and none looks out.
+    /// Whether more workers are awake than there are cores, and there is no lookout.
     pub fn lacks_lookout(&self) -> bool {
         self.lacks_cores() && !self.has_lookout()
     }
@@ -324,8 +323,8 @@ impl Sleepers {
         self.awake.blocked.fetch_sub(1, Ordering::Relaxed);
     }
 
-    /// Worker `me`, announced, becomes the lookout, if all cores have workers and no other is.
-    /// Returns whether it does. It sleeps for short times only, until [`Sleepers::end_lookout`].
+    /// Makes announced worker `me` the lookout if all cores are busy and there is no other. Returns
+    /// whether it does. It then sleeps for short times only, until [`Sleepers::end_lookout`].
     pub fn begin_lookout(&self, me: usize) -> bool {
         let lookout = &self.awake.lookout;
         // Ordering: Relaxed: a publisher that misses this wakes a worker.
@@ -335,8 +334,8 @@ impl Sleepers {
             && lookout.compare_exchange(NOBODY, me, Ordering::Relaxed, Ordering::Relaxed).is_ok()
     }
 
-    /// The caller is the lookout no more. It searches, announces itself anew, or calls
-    /// [`Sleepers::ask`] before it sleeps again: publishers have relied on it until now.
+    /// The caller stops being the lookout. Publishers have relied on it until now. So before it
+    /// sleeps again, it searches, announces itself anew, or calls [`Sleepers::ask`].
     pub fn end_lookout(&self) {
         // Ordering: SeqCst as in `end_search`.
         self.awake.lookout.swap(NOBODY, Ordering::SeqCst);
@@ -350,7 +349,7 @@ impl Sleepers {
         nothing
     }
 
-    /// Sleeps until notified (true), for `limit` at most.
+    /// Sleeps until notified, or for `limit` at most. Returns whether it was notified.
     pub fn sleep(&self, me: usize, limit: Option<Duration>) -> bool {
         let notified = self.slots.sleep(me, limit);
         if notified {
@@ -359,7 +358,7 @@ impl Sleepers {
         notified
     }
 
-    /// Takes the announcement back. Returns false if a notification had been given to it.
+    /// Withdraws the announcement. Returns false if it had received a notification.
     pub fn cancel(&self, me: usize) -> bool {
         let withdrawn = self.slots.cancel(me);
         if !withdrawn {

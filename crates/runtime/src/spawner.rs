@@ -1,12 +1,12 @@
-//! The right to spawn on a runtime, apart from the runtime.
+//! A handle for spawning on a runtime.
 
 use crate::shared::Shared;
 use crate::task::{JoinHandle, Spawn};
 use sateen_base::prim::Arc;
 use std::panic::Location;
 
-/// The right to spawn on a runtime, from any thread. It can be cloned, and does not keep the
-/// runtime alive. It comes from [`Runtime::spawner`](crate::Runtime::spawner) or
+/// A cloneable handle for spawning on a runtime from any thread. It does not keep the runtime
+/// alive. It comes from [`Runtime::spawner`](crate::Runtime::spawner) or
 /// [`CurrentThread::spawner`](crate::CurrentThread::spawner).
 ///
 /// ```
@@ -31,8 +31,8 @@ impl Spawner {
         Self { shared: Arc::clone(shared) }
     }
 
-    /// Spawns a task on the runtime. (A [`CurrentThread`](crate::CurrentThread) starts it when
-    /// its thread runs the runtime.) After the end of the runtime the handle gives
+    /// Spawns a task on the runtime. (A [`CurrentThread`](crate::CurrentThread) starts it when its
+    /// thread runs the runtime.) After the end of the runtime the handle returns
     /// [`JoinError::ShutDown`](crate::JoinError).
     #[track_caller]
     pub fn spawn<F, T>(&self, f: F) -> JoinHandle<T>

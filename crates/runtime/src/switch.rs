@@ -1,7 +1,7 @@
-//! How control goes from a worker's root to a fiber and back: by a switch of stacks.
+//! Switches control between a worker's root and a fiber by switching stacks.
 //!
-//! In a strict runtime nothing of this happens. There each worker's thread runs its tasks on its
-//! own stack (`own_stack.rs`).
+//! Strict runtimes do not use this. There each worker's thread runs its tasks on its own stack
+//! (`own_stack.rs`).
 
 use crate::announce::{self, Announced};
 use crate::fiber::{Fiber, Switched};
@@ -15,10 +15,10 @@ pub(crate) type Main = fn(&'static Owner, &'static Fiber);
 /// The root's side of a fiber that has a stack.
 pub(crate) struct Switch(Coroutine<(), (), (), FiberStack>, Announced);
 
-/// The fiber's way back to the root.
+/// How a fiber returns to the root.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Back {
-    /// It has not started, or has no root to go to.
+    /// It has not started, or has no root.
     Nowhere,
     Root(*const Yielder<(), ()>),
 }
@@ -57,14 +57,14 @@ impl Switch {
 impl Back {
     /// Switches to the root. Returns when the root resumes the fiber.
     ///
-    /// # Safety
+    /// Called by the running fiber to which this belongs.
     /// Called by the running fiber that was given this way back.
     #[inline]
     pub(crate) unsafe fn switch(self) {
         match self {
             Self::Root(yielder) => {
                 announce::back();
-                // SAFETY: the coroutine that this stands for is running, on this stack.
+                // SAFETY: its coroutine is running, on this stack.
                 unsafe { (*yielder).suspend(()) }
             }
             Self::Nowhere => sateen_base::abort_with("a fiber switched before it started"),

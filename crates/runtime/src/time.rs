@@ -1,8 +1,7 @@
-//! Limits in time on what a closure waits for.
+//! Time limits on the waits of a closure.
 //!
-//! A limit is a frame on its caller's stack, in a list that the fiber holds. Where a wait of the
-//! fiber asks whether the task has been cancelled, it also asks the clock. The limit's timer wakes
-//! the fiber.
+//! A limit is a frame on its caller's stack, in a list that the fiber holds. When a wait of the
+//! fiber checks for a cancellation, it also checks the clock. The limit's timer wakes the fiber.
 
 use crate::context::here;
 use crate::elsewhere::outside;
@@ -14,7 +13,7 @@ use sateen_sync::timer::{Elapsed, Timer};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::pin::pin;
 
-/// A limit in force. It lies on the stack of the fiber that it is for.
+/// A limit in force. It lies on its fiber's stack.
 #[derive(Debug)]
 pub(crate) struct Limit {
     deadline: Instant,
@@ -40,16 +39,16 @@ impl Limit {
 
 /// Runs `f`, whose waits end `limit` from now.
 ///
-/// Then the wait under way, or the next one, ends as if the task had been cancelled: it unwinds,
-/// and what `f` owns is dropped. If `f` returns a value, that is the result, even a late one.
+/// When the limit passes, the current or next wait ends as if the task had been cancelled: it
+/// unwinds, and what `f` owns is dropped. If `f` returns a value, that is the result, even if late.
 ///
 /// Only cancellation points ([`check_cancelled`](crate::check_cancelled) among them) are cut short.
-/// Time spent computing, in [`blocking`](crate::blocking()) or in branches that other workers have
-/// taken is waited for. On a thread outside of tasks `f` runs on the global runtime; if that is
-/// shut down, `f` runs here and without a limit.
+/// Computation, [`blocking`](crate::blocking()) calls, and branches that other workers have taken
+/// run to their end. On a thread outside of tasks `f` runs on the global runtime. If that is shut
+/// down, `f` runs here without a limit.
 ///
-/// In a program that is built with `panic = "abort"` nothing unwinds: `f` runs on to its end, and
-/// its value is the result. ([`check_cancelled`](crate::check_cancelled) tells it of the limit.)
+/// In a program built with `panic = "abort"` nothing unwinds: `f` runs to its end, and its value is
+/// the result. ([`check_cancelled`](crate::check_cancelled) tells it of the limit.)
 ///
 /// For futures there is [`timeout_async`](crate::timeout_async), for spawned tasks
 /// [`JoinHandle::join_timeout`](crate::JoinHandle::join_timeout).
@@ -61,7 +60,7 @@ impl Limit {
 /// With the panic of `f`.
 ///
 /// # Cost
-/// Arming a timer, and taking it back; a catch of panics.
+/// Arming and disarming a timer; a catch of panics.
 ///
 /// # Examples
 ///
@@ -90,14 +89,14 @@ fn within<R>(
     limit: Duration,
     f: impl FnOnce() -> R,
 ) -> Result<R, Elapsed> {
-    /// Ends the limit. The drop comes after `f`.
+    /// Ends the limit. Dropped after `f`.
     struct Leave(&'static Fiber, *const Limit);
     impl Drop for Leave {
         fn drop(&mut self) {
             self.0.set_limit(self.1);
         }
     }
-    // Further away than the clock goes: no limit.
+    // Beyond the range of the clock: no limit.
     let Some(deadline) = Instant::now().checked_add(limit) else { return Ok(f()) };
     let mut timer = pin!(Timer::new(&*worker.timers));
     if timer.as_mut().arm(deadline, crate::waker::of(fiber)) {

@@ -1,15 +1,15 @@
-//! The timekeeper: a thread that minds the timers while all workers are awake.
+//! The timekeeper thread, which watches timers while all workers are awake.
 //!
-//! Each runtime has its own. The first call makes it, and it ends with the runtime. It sleeps until
-//! the earliest timer, or until it is called: without a limit while there are no timers, or a
-//! worker watches (`watcher.rs`). It fires nothing itself, since wakers are other people's code. It
-//! raises `TIMER` at the workers, which fire where they poll.
+//! Each runtime has its own. The first call creates it, and it ends with the runtime. It sleeps
+//! until the earliest timer, or until it is called. It sleeps without a limit if there are no
+//! timers, or if a worker watches (`watcher.rs`). It fires no timer itself, because wakers may be
+//! user code. It raises `TIMER` at the workers, which fire timers where they poll.
 //!
-//! | state | meaning | leaves it |
+//! | state | meaning | changed by |
 //! |---|---|---|
 //! | `NONE` | there is no thread | a caller: to `RUNS`, and back if the system refuses |
-//! | `RUNS` | there is one, or it is being made | the runtime's end: to `ENDED` |
-//! | `ENDED` | there is none, or it leaves | |
+//! | `RUNS` | there is one, or it is being started | the runtime's end: to `ENDED` |
+//! | `ENDED` | there is none, or it is leaving | |
 
 use crate::shared::Shared;
 use crate::watcher::NEVER;
@@ -22,18 +22,18 @@ const NONE: u8 = 0;
 const RUNS: u8 = 1;
 const ENDED: u8 = 2;
 
-/// Bytes of stack that the thread needs.
+/// Stack size of the thread, in bytes.
 const STACK: usize = 64 << 10;
-/// How long no thread is asked for after the system has refused one.
+/// How long to wait after the system has refused a thread.
 const RETRY: Duration = Duration::from_secs(1);
 
 /// See the [module's documentation](self).
 pub(crate) struct Timekeeper {
     state: AtomicU8,
     parker: ThreadParker,
-    /// The moment that times are counted from.
+    /// The zero of the times below.
     base: Instant,
-    /// Before this time no thread is asked for.
+    /// No thread is requested before this time.
     retry: AtomicU64,
 }
 
@@ -47,17 +47,17 @@ impl Timekeeper {
         }
     }
 
-    /// `at` as a number that can be compared.
+    /// `at` as a number, for comparisons.
     pub(crate) fn ticks(&self, at: Instant) -> u64 {
         let nanos = at.saturating_duration_since(self.base).as_nanos();
         u64::try_from(nanos).unwrap_or(NEVER).min(NEVER - 1)
     }
 
-    /// Asks the thread to look, as no worker sleeps. Without a thread, timers wait until a worker
-    /// has nothing else to do, or looks at the clock anyway.
+    /// Asks the thread to check, because no worker sleeps. Without a thread, timers wait until a
+    /// worker is idle, or reads the clock anyway.
     #[cold]
     pub(crate) fn call(&self, shared: &Arc<Shared>) {
-        // Ordering: Relaxed; the thread uses nothing of the caller's but what the parker orders.
+        // Ordering: Relaxed; the thread only uses what the parker orders.
         match self.state.compare_exchange(NONE, RUNS, Ordering::Relaxed, Ordering::Relaxed) {
             Ok(_) => self.start(shared),
             Err(RUNS) => self.parker.unpark(),
@@ -85,13 +85,13 @@ impl Timekeeper {
         }
     }
 
-    /// Ends the thread; none is made any more.
+    /// Ends the thread; no further one is started.
     pub(crate) fn end(&self) {
         self.state.store(ENDED, Ordering::Relaxed);
         self.parker.unpark();
     }
 
-    /// The thread's life.
+    /// The thread's main function.
     fn run(&self, shared: &Shared) {
         while self.state.load(Ordering::Relaxed) != ENDED {
             let at = shared.watcher.look(|| shared.earliest_timer());

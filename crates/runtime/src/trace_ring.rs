@@ -1,19 +1,19 @@
-//! A ring of events: one thread writes, the oldest are overwritten, any thread copies what is there
-//! while the writer goes on.
+//! A ring of trace events: one thread writes, the oldest events are overwritten, and any thread
+//! copies them while the writer continues.
 //!
 //! | field | changed by |
 //! |---|---|
-//! | `end`: how many events have ever been written | the writer, after the event's words |
+//! | `end`: the number of events ever written | the writer, after the event's words |
 //! | slot `n % capacity`: the words of event `n` | the writer, while `end` is `n` |
 //!
-//! A copy takes the events below `end`, then looks at `end` again. Event `n` is overwritten by
-//! event `n + capacity`, whose words the writer stores only while `end` is at least that. So:
+//! A copy reads the events below `end`, then reads `end` again. Event `n` is overwritten by event
+//! `n + capacity`, whose words the writer stores only while `end` is at least that. So:
 //!
-//! 1. If the copy has read a word of event `n + capacity` in place of one of event `n`, the
+//! 1. Say the copy has read a word of event `n + capacity` in place of one of event `n`. Then the
 //!    writer's fence came before that store, and the reader's fence came after that load.
-//! 2. Then the second look at `end` finds `n + capacity` or more.
-//! 3. The reader keeps event `n` only if the second look finds less. So each event that it keeps is
-//!    whole.
+//! 2. So the second read of `end` returns `n + capacity` or more.
+//! 3. The reader keeps event `n` only if the second read returns less. So each event that it keeps
+//!    is consistent.
 //!
 //! `end` has 64 bits and does not wrap around. Model: `loom_trace_ring.rs`.
 
@@ -32,31 +32,31 @@ pub struct Ring {
     slots: Box<[[AtomicU64; WORDS]]>,
 }
 
-/// What [`Ring::copy`] found.
+/// The result of [`Ring::copy`].
 #[derive(Debug, Default)]
 pub struct Copied {
-    /// The number of the first event below.
+    /// The number of the first of `events`.
     pub first: u64,
     /// In order, without a gap.
     pub events: Vec<[u64; WORDS]>,
 }
 
 impl Ring {
-    /// Room for `events` events, or the next power of two.
+    /// Creates a ring for `events` events, rounded up to a power of two.
     pub fn new(events: usize) -> Self {
         let zero = |_| [(); WORDS].map(|()| AtomicU64::new(0));
         let slots = (0..events.next_power_of_two()).map(zero).collect();
         Self { end: AtomicU64::new(0), slots }
     }
 
-    /// How many events it holds at most.
+    /// The most events that it holds.
     pub fn capacity(&self) -> usize {
         self.slots.len()
     }
 
-    /// How many events have been written, with those that are gone.
+    /// The number of events written so far, including overwritten ones.
     pub fn written(&self) -> u64 {
-        // Ordering: Relaxed, a figure.
+        // Ordering: Relaxed, a statistic.
         self.end.load(Ordering::Relaxed)
     }
 
@@ -65,20 +65,20 @@ impl Ring {
     pub fn write(&self, event: [u64; WORDS]) {
         // Ordering: Relaxed; one writer.
         let end = self.end.load(Ordering::Relaxed);
-        // Ordering: Release; a thread that reads one of the stores below finds `end`, or more,
-        // after its own fence in `copy`.
+        // Ordering: Release; a thread that reads one of the stores below finds at least `end` after
+        // its own fence in `copy`.
         fence(Ordering::Release);
         let slot = &self.slots[end as usize & (self.slots.len() - 1)];
         for (word, value) in slot.iter().zip(event) {
             // Ordering: Relaxed, see the fence.
             word.store(value, Ordering::Relaxed);
         }
-        // Ordering: Release pairs with the Acquire in `copy`: the words are seen.
+        // Ordering: Release pairs with the Acquire in `copy`, which makes the words visible.
         self.end.store(end + 1, Ordering::Release);
     }
 
-    /// Copies the events that are there, from event `from` on. Any thread. Events that are
-    /// overwritten meanwhile are left out.
+    /// Copies the events from number `from` on, without those that are overwritten meanwhile. Any
+    /// thread may call this.
     pub fn copy(&self, from: u64) -> Copied {
         let capacity = self.slots.len() as u64;
         // Ordering: Acquire pairs with the Release in `write`.
@@ -86,14 +86,14 @@ impl Ring {
         let first = end.saturating_sub(capacity).max(from);
         let read = |number: u64| {
             let slot = &self.slots[number as usize & (self.slots.len() - 1)];
-            // Ordering: Relaxed; the fence below tells which of these are whole.
+            // Ordering: Relaxed; the fence below tells which of these are consistent.
             [0, 1, 2, 3].map(|word| slot[word].load(Ordering::Relaxed))
         };
         let mut events: Vec<_> = (first..end).map(read).collect();
         // Ordering: Acquire; see `write`.
         fence(Ordering::Acquire);
         let now = self.end.load(Ordering::Relaxed);
-        // Event `now` may be on its way, over the one that lies a capacity before it.
+        // Event `now` may be in progress, over the event one capacity before it.
         let whole = (now + 1).saturating_sub(capacity).max(first);
         let gone = usize::try_from(whole - first).unwrap_or(usize::MAX).min(events.len());
         events.drain(..gone);

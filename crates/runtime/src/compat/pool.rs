@@ -221,7 +221,7 @@ impl Pool {
         }
     }
 
-    /// Refuses new work from outside. The workers end when all work is done. Any thread may call this.
+    /// Refuses new work from outside. The workers end when all work is done. Any thread.
     pub fn close(&self) {
         if !self.shared().is_orphan() {
             self.shared().close();

@@ -1,15 +1,14 @@
-//! What policies handle.
+//! The items that policies order.
 
 use super::custom::give_back;
 use crate::entry::{Entry, Work};
 use crate::task::{Header, Priority, TaskId};
 
-/// Something that can run: a task that has not started, a started one that can go on, or a future
-/// that was spawned or woken.
+/// Something that can run: an unstarted task, a ready fiber, or a future that was spawned or woken.
 ///
-/// A policy returns it from [`pick_next`](super::Policy::pick_next) some time. If the policy drops
-/// it instead, the calling worker runs it when the policy gives it nothing, and at the latest in a
-/// turn that comes now and then; a started task goes to its own worker first.
+/// A policy must return it from [`pick_next`](super::Policy::pick_next) at some time. If the policy
+/// drops it instead, the calling worker runs it when the policy gives it nothing, or at the latest
+/// in a turn now and then. A started task goes to its own worker first.
 #[derive(Debug)]
 #[must_use = "a runnable that is not returned runs late"]
 pub struct Runnable(Option<Entry>);
@@ -28,13 +27,13 @@ impl Runnable {
         }
     }
 
-    /// Whether only the worker that it was given to may run it: it has started there.
+    /// Whether only its own worker may run it, because it has started there.
     #[inline]
     pub fn is_pinned(&self) -> bool {
         self.0.is_some_and(Entry::is_fiber)
     }
 
-    /// The task; none for work that belongs to no task.
+    /// The task; `None` for work without a task.
     fn task(&self) -> Option<&Header> {
         match self.0?.decode() {
             // SAFETY: an unstarted task's entry keeps its frame.
@@ -47,7 +46,7 @@ impl Runnable {
         }
     }
 
-    /// The task's number; none for what is spawned in scopes.
+    /// The task's number; `None` for spawns of scopes.
     pub fn id(&self) -> Option<TaskId> {
         self.task().map(Header::id)
     }
@@ -57,16 +56,16 @@ impl Runnable {
         self.task()?.name().map(|name| &**name)
     }
 
-    /// How urgent it is.
+    /// Its priority.
     #[inline]
     pub fn priority(&self) -> Priority {
         self.task().map_or(Priority::Normal, Header::priority)
     }
 
     /// The number that the task was given for policies
-    /// ([`Spawn::property`](crate::Spawn::property)), 0 if none. It may change at any time, so an
-    /// order relies on what [`awakened`](super::Policy::awakened) read and
-    /// [`property_change`](super::Policy::property_change) told.
+    /// ([`Spawn::property`](crate::Spawn::property)), or 0. It may change at any time. So an order
+    /// must rely on what [`awakened`](super::Policy::awakened) read and
+    /// [`property_change`](super::Policy::property_change) reported.
     pub fn property(&self) -> u64 {
         self.task().map_or(0, Header::property)
     }

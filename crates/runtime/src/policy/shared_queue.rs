@@ -1,4 +1,4 @@
-//! The queue that all workers share under work sharing.
+//! The shared queue of work sharing.
 
 use crate::entry::Entry;
 use crate::task::Priority;

@@ -1,10 +1,9 @@
-//! One queue for all workers.
+//! Work sharing: one queue for all workers.
 //!
-//! The last few tasks that a worker has spawned are *staged* at it before they go to the shared
-//! queue. A task that is joined right after its spawn is taken from there, and a million joined
-//! tasks do not leave a million stale entries in other workers' way. No worker waits for a stage: a
-//! worker that finds the shared queue empty takes the oldest task of its own stage, then of
-//! others'.
+//! A worker *stages* the last few tasks that it has spawned before they go to the shared queue. A
+//! task that is joined right after its spawn is taken from there. So a million joined tasks do not
+//! leave a million stale entries for other workers. No worker waits for a stage: a worker that
+//! finds the shared queue empty takes the oldest task of its own stage, then of others' stages.
 
 use super::Runnable;
 use super::ready::ReadyFibers;
@@ -18,12 +17,12 @@ use std::cell::Cell;
 use std::collections::VecDeque;
 use std::ptr::NonNull;
 
-/// Fibers resumed in a row before new work has a turn; see `stealing.rs`.
+/// Fibers resumed in a row before new work gets a turn; see `stealing.rs`.
 const RESUMES: u32 = 61;
-/// Tasks staged at a worker, at most; then the older half goes to the shared queue.
+/// Most tasks staged at a worker; then the older half goes to the shared queue.
 const STAGED: usize = 32;
 
-/// The shared queue and a worker's stage: what every thread may use.
+/// The shared queue and a worker's stage, as every thread may use them.
 ///
 /// On lines of its own: its worker writes it at every spawn. Blocks of this size lie side by side,
 /// so two workers' stages could share a line otherwise, or a stage one with what all read.
@@ -44,7 +43,7 @@ pub(crate) struct Sharing {
 
 impl Stage {
     fn has_staged(&self) -> bool {
-        // Ordering: Relaxed, a hint; a worker that falls asleep looks after a fence.
+        // Ordering: Relaxed, a hint; a worker that falls asleep checks after a fence.
         self.staged_len.load(Ordering::Relaxed) != 0
     }
 

@@ -11,17 +11,17 @@ use sateen_deque::{Steal, Worker as Queue};
 use std::cell::Cell;
 use std::ptr::NonNull;
 
-/// Tasks moved by one theft, at most.
+/// Most tasks moved by one theft.
 const STEAL_BATCH: usize = 32;
-/// Fibers resumed in a row before new work has a turn. Without the limit, fibers that wake each
-/// other for ever would keep it waiting for ever.
+/// Fibers resumed in a row before new work gets a turn. Without the limit, fibers that wake each
+/// other for ever would starve new work.
 const RESUMES: u32 = 61;
-/// Tasks started before a fiber goes on that was woken while nothing else could go on. A fiber that
-/// waits for many of them then finds what several have brought, instead of being resumed for each.
+/// Most tasks started before a fiber that was woken when nothing else was ready resumes. A fiber
+/// that waits for many tasks then finds the results of several, instead of being resumed for each.
 const LEAD: u32 = 32;
-/// How long these tasks may take: short enough for the waiting fiber not to feel it.
+/// The time limit for these tasks, too short for the waiting fiber to notice.
 const LEAD_TIME: Duration = Duration::from_micros(4);
-/// The run queue's stage; `docs/decisions/18-spawned-tasks-join-in-place.md` says why.
+/// The run queue's stage; `docs/decisions/18-spawned-tasks-join-in-place.md` explains why.
 type Stage = sateen_deque::Asymmetric;
 const NORMAL: usize = Priority::Normal as usize;
 const HIGH: usize = Priority::High as usize;
@@ -29,23 +29,23 @@ const LOW: usize = Priority::Low as usize;
 
 pub(crate) struct Stealing {
     queues: [Queue<Entry, Stage>; Priority::COUNT],
-    /// Futures that waited and can go on. The oldest comes first, so that futures that wake each
-    /// other or themselves do not keep the others waiting.
+    /// Futures that were woken. The oldest comes first, so that futures that wake each other or
+    /// themselves do not starve the others.
     woken: Queue<Entry, Stage>,
-    /// Something may be in `woken`.
+    /// Whether `woken` may hold something.
     has_woken: Cell<bool>,
     stealer: Stealer,
     fibers: ReadyFibers,
-    /// Something may be in a queue other than the normal one.
+    /// Whether a queue other than the normal one may hold something.
     unusual: Cell<bool>,
     resumes: Cell<u32>,
-    /// How many tasks may yet go before the fibers.
+    /// How many tasks may still go before the fibers.
     lead: Cell<u32>,
-    /// Until when, in ticks.
+    /// The end of that permission, in ticks.
     lead_end: Cell<u64>,
 }
 
-/// What thieves hold of a worker's queues.
+/// What thieves use of a worker's queues.
 #[derive(Clone)]
 pub(crate) struct Stealer {
     queues: [sateen_deque::Stealer<Entry, Stage>; Priority::COUNT],
@@ -57,7 +57,7 @@ impl Stealer {
         self.queues.iter().all(sateen_deque::Stealer::is_empty) && self.woken.is_empty()
     }
 
-    /// How many entries wait, about.
+    /// Approximate number of entries.
     pub(super) fn len(&self) -> usize {
         self.queues.iter().chain([&self.woken]).map(sateen_deque::Stealer::len).sum()
     }
@@ -86,8 +86,8 @@ impl Stealing {
         &self.stealer
     }
 
-    /// Moves some of the victim's oldest tasks here, `sparingly` only one, and returns one of them.
-    /// (Futures that were woken change their worker freely.)
+    /// Moves some of the victim's oldest tasks here, or only one if `sparingly`, and returns one of
+    /// them. (Woken futures change their worker freely.)
     pub(crate) fn steal_from(&self, victim: &Stealer, sparingly: bool) -> Steal<Entry> {
         let limit = if sparingly { 1 } else { STEAL_BATCH };
         if !victim.woken.is_empty() {
@@ -120,7 +120,7 @@ impl Stealing {
         self.fibers.push(Entry::fiber(fiber), fiber.priority());
     }
 
-    /// A fiber that was woken. Some new tasks may go first.
+    /// Adds a fiber that was woken. Some new tasks may go first.
     #[inline]
     pub(super) fn push_woken_fiber(&self, fiber: &Fiber) {
         if self.fibers.is_empty() {
@@ -129,7 +129,7 @@ impl Stealing {
         self.push_fiber(fiber);
     }
 
-    /// A task that goes before the fibers.
+    /// Takes a task that goes before the fibers.
     #[inline]
     fn pop_lead(&self) -> Option<Entry> {
         let left = self.lead.replace(0);
@@ -141,8 +141,8 @@ impl Stealing {
 
     #[cold]
     fn pop_lead_slow(&self, left: u32) -> Option<Entry> {
-        // The clock costs as much as a short task, so it is read before the first task, and after
-        // 1, 2, 4 and so on.
+        // Reading the clock costs as much as a short task. So it is read before the first task, and
+        // after 1, 2, 4 and so on.
         let gone = LEAD - left;
         if gone == 0 {
             self.lead_end.set(tsc::now() + tsc::ticks(LEAD_TIME));
@@ -187,7 +187,7 @@ impl Stealing {
         found
     }
 
-    /// A future that waited can go on.
+    /// Adds a woken future.
     pub(crate) fn awakened_again(&self, runnable: Runnable) {
         let priority = runnable.priority();
         let entry = runnable.into_entry();
@@ -199,7 +199,7 @@ impl Stealing {
         }
     }
 
-    /// Takes fibers and woken futures alternately.
+    /// Takes fibers and woken futures in turn.
     #[cold]
     fn pop_started(&self) -> Option<Entry> {
         if !self.has_woken.get() {
@@ -274,7 +274,7 @@ impl Stealing {
     }
 }
 
-/// Moves the stale ones of `entries` to `stale`, and returns the others, in order.
+/// Moves stale `entries` to `stale`, and returns the others in order.
 pub(crate) fn part_stale(entries: Vec<Entry>, stale: &mut Vec<Entry>) -> Vec<Entry> {
     let (gone, live) = entries.into_iter().partition(|&entry| is_stale(entry));
     let gone: Vec<Entry> = gone;
@@ -282,7 +282,7 @@ pub(crate) fn part_stale(entries: Vec<Entry>, stale: &mut Vec<Entry>) -> Vec<Ent
     live
 }
 
-/// Gives up a stale entry, which is the caller's.
+/// Drops a stale entry, which the caller owns.
 pub(crate) fn discard_stale(entry: Entry) {
     if let Work::Task(header) = entry.decode() {
         // SAFETY: the caller owns the entry's reference to the task.
@@ -290,7 +290,7 @@ pub(crate) fn discard_stale(entry: Entry) {
     }
 }
 
-/// Whether the task of `entry`, which is the caller's, has been claimed by its joiner.
+/// Whether the task of `entry`, which the caller owns, was claimed by its joiner.
 pub(crate) fn is_stale(entry: Entry) -> bool {
     match entry.decode() {
         // SAFETY: the entry's reference keeps the task.
@@ -299,7 +299,7 @@ pub(crate) fn is_stale(entry: Entry) -> bool {
     }
 }
 
-/// Takes `task` if it is the youngest. Stale entries do not count, and are taken off on the way.
+/// Takes `task` if it is the youngest. Stale entries are removed on the way and do not count.
 #[inline]
 pub(super) fn pop_task(
     task: NonNull<Header>,

@@ -34,20 +34,20 @@ impl<F: FnOnce() + Send> HeapJob<F> {
     }
 }
 
-/// The part of a listed job that does not depend on its closure.
+/// The type-independent part of a listed job.
 #[repr(C)]
 pub(super) struct ListedHead {
     job: ScopeJob,
     shell: Shell,
-    /// Where the shell is linked. The scope keeps it while the job has not started.
+    /// The list of the shell. The scope keeps it while the job has not started.
     list: *const OwnList,
-    /// Whether the closure is still there, and the caller's from now on.
+    /// Claims the closure. Returns whether it is still there, and now the caller's.
     pub(super) take: unsafe fn(*const ScopeJob) -> bool,
-    /// For the scope, which has the closure.
+    /// Called by the scope, which owns the closure.
     run_emptied: unsafe fn(*const ListedHead),
 }
 
-/// A scoped job on the heap that its scope can take, too.
+/// A scoped job on the heap that its scope can also take.
 #[repr(C)]
 pub(super) struct ListedJob<F> {
     head: ListedHead,
@@ -56,7 +56,7 @@ pub(super) struct ListedJob<F> {
 
 impl ListedHead {
     /// # Safety
-    /// `shell` is that of a listed job, which is the scope's to empty.
+    /// `shell` belongs to a listed job that the scope owns.
     pub(super) unsafe fn run_emptied(shell: *const Shell) {
         let head = shell.wrapping_byte_sub(offset_of!(Self, shell)).cast::<Self>();
         // SAFETY: by contract.
@@ -77,14 +77,14 @@ impl<F: FnOnce() + Send> ListedJob<F> {
     }
 
     /// # Safety
-    /// `job` starts a `ListedJob<F>`, and the caller has the closure.
+    /// `job` starts a `ListedJob<F>`, and the caller owns the closure.
     unsafe fn closure(job: *const ScopeJob) -> F {
         // SAFETY: by contract.
         unsafe { (*job.cast::<Self>()).f.with_mut(|f| ManuallyDrop::take(&mut *f)) }
     }
 
     /// # Safety
-    /// `job` starts a `ListedJob<F>` whose closure is gone, and nobody else touches it any more.
+    /// `job` starts a `ListedJob<F>` whose closure is gone, and no other thread touches it again.
     unsafe fn free(job: *const ScopeJob) {
         // SAFETY: by contract; `alloc` placed it, and what is left in it needs no drop.
         unsafe { frames::give(NonNull::new_unchecked(job.cast::<Self>().cast_mut())) };
@@ -93,7 +93,7 @@ impl<F: FnOnce() + Send> ListedJob<F> {
     /// # Safety
     /// `job` starts a `ListedJob<F>` whose entry the caller has taken.
     unsafe fn take(job: *const ScopeJob) -> bool {
-        // SAFETY: by contract. A job that was claimed is still waited for by its scope.
+        // SAFETY: by contract. The scope still waits for a claimed job.
         unsafe {
             let shell = &raw const (*job.cast::<Self>()).head.shell;
             match (*shell).take() {
@@ -124,7 +124,7 @@ impl<F: FnOnce() + Send> ListedJob<F> {
     }
 
     /// # Safety
-    /// `head` starts a `ListedJob<F>` that is its scope's to empty.
+    /// `head` starts a `ListedJob<F>` that its scope owns.
     unsafe fn run_emptied(head: *const ListedHead) {
         let job = head.cast::<ScopeJob>();
         // SAFETY: by contract.

@@ -1,19 +1,19 @@
-//! A scope's own list, in parts: one for the scope's own worker, and more as soon as others spawn.
+//! A scope's own list, in parts: one for the scope's own worker, and more once other workers spawn.
 //!
-//! With a single part, workers that take small spawns would wait for each other at its lock.
+//! With a single part, workers that take small spawns would contend for its lock.
 
 use crate::own_list::{OwnList, Shell};
 use crate::worker::Owner;
 use sateen_base::CachePadded;
 use std::sync::OnceLock;
 
-/// The most parts for other workers, which share them where there are more of them.
+/// The most parts for other workers, which share parts if there are more workers.
 const PARTS: usize = 16;
 
 /// See the [module's documentation](self).
 #[derive(Debug)]
 pub(super) struct OwnLists {
-    /// For spawns by the scope's own worker, and by threads that are none.
+    /// For spawns of the scope's own worker, and of threads that are not workers.
     first: OwnList,
     /// The index of the scope's own worker.
     home: usize,
@@ -21,13 +21,12 @@ pub(super) struct OwnLists {
 }
 
 impl OwnLists {
-    /// Without spawns; for a scope that is opened at worker `home`.
+    /// Creates empty lists for a scope opened at worker `home`.
     pub(super) fn new(home: usize) -> Self {
         Self { first: OwnList::new(), home, others: OnceLock::new() }
     }
 
-    /// The part for what `spawner` spawns, a worker of the scope's runtime, or what another thread
-    /// does.
+    /// The part for spawns of `spawner`, a worker of the scope's runtime, or of another thread.
     #[inline]
     pub(super) fn of(&self, spawner: Option<&Owner>) -> &OwnList {
         match spawner {
@@ -48,7 +47,7 @@ impl OwnLists {
         std::iter::once(&self.first).chain(others.map(|part| &**part))
     }
 
-    /// Whether no spawn waits to start; recent.
+    /// Whether no spawn waits to start, possibly stale.
     pub(super) fn is_empty(&self) -> bool {
         self.parts().all(OwnList::is_empty)
     }

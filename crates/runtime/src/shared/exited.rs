@@ -1,4 +1,4 @@
-//! Which threads of a runtime have left, and the wait for that.
+//! Tracks which threads of a runtime have exited, and waits for them.
 
 use super::Shared;
 use crate::task::{self, JoinError};
@@ -8,13 +8,13 @@ use sateen_sync::park;
 use std::sync::PoisonError;
 use std::task::Waker;
 
-/// Which threads have left their loops, and what waits for that.
+/// The threads that have left their loops, and those that wait for that.
 pub(super) struct Exited {
-    /// How many workers' threads have left or do not exist.
+    /// Number of workers' threads that have left or do not exist.
     pub(super) count: usize,
-    /// Threads of the timekeeper and of the monitor that have not left.
+    /// Threads of the timekeeper and the monitor that have not left.
     pub(super) helpers: usize,
-    /// All have left, and all that they held has been given back.
+    /// Whether all have left and released everything they held.
     pub(super) done: bool,
     pub(super) wakers: Vec<Waker>,
 }
@@ -26,22 +26,22 @@ impl Exited {
 }
 
 impl Shared {
-    /// A substitute's thread is about to start. The caller's has not left.
+    /// Counts a substitute's thread that is about to start. The caller's thread has not left.
     pub(crate) fn thread_starts(&self) {
         self.exited.lock().unwrap_or_else(PoisonError::into_inner).count -= 1;
     }
 
-    /// A worker thread has left its loop, or will never run.
+    /// Counts a worker's thread that has left its loop, or will never run.
     pub(crate) fn thread_exited(&self) {
         self.left(|exited| exited.count += 1);
     }
 
-    /// A thread that is no worker's is about to start. The caller's has not left.
+    /// Counts another thread that is about to start. The caller's thread has not left.
     pub(crate) fn helper_starts(&self) {
         self.exited.lock().unwrap_or_else(PoisonError::into_inner).helpers += 1;
     }
 
-    /// A thread that is no worker's has left, or will never run.
+    /// Counts another thread that has left, or will never run.
     pub(crate) fn helper_left(&self) {
         self.left(|exited| exited.helpers -= 1);
     }
@@ -56,12 +56,13 @@ impl Shared {
             if !self.is_stopped() {
                 self.end_unattended();
             }
-            // Fibers keep the shared part, and it keeps them: cut the circle. No worker is left to
-            // need them, unless one never leaves.
+            // Fibers and the shared part keep each other alive; break the cycle. No worker is left
+            // to need them, unless one never leaves.
             if !self.has_resident.is_raised() {
                 self.forget_fibers();
             }
-            // Before any thread learns of the end. Others may keep the shared part for long after.
+            // Before any thread learns of the end, because others may keep the shared part for
+            // long.
             run_and_discard(|| self.stacks.close());
             let mut exited = self.exited.lock().unwrap_or_else(PoisonError::into_inner);
             exited.done = true;
@@ -74,7 +75,7 @@ impl Shared {
         }
     }
 
-    /// No worker ever ran, nor will. Accepts no more work, and refuses what was accepted.
+    /// No worker ever ran, nor will. Refuses new work, and the work accepted so far.
     #[cold]
     fn end_unattended(&self) {
         self.gate.shut();
@@ -86,10 +87,10 @@ impl Shared {
     }
 
     /// Waits until all threads have left: blocks a thread, suspends a task (of another runtime).
-    /// False: `deadline` came first.
+    /// Returns false at `deadline`.
     pub(crate) fn wait_all_exited(&self, deadline: Option<Instant>) -> bool {
         let waker = park::current_waker();
-        // Cloned and dropped without the lock, because it may be the user's.
+        // Cloned and dropped outside of the lock, because it may be the user's.
         let mut kept = Some(waker.clone());
         loop {
             {
@@ -109,8 +110,8 @@ impl Shared {
         }
     }
 
-    /// Blocks the thread until `count` regular threads have left, and all substitutes that have
-    /// started. False: `deadline` came first.
+    /// Blocks the thread until `count` regular threads and all started substitutes have left.
+    /// Returns false at `deadline`.
     pub(crate) fn wait_exited(&self, count: usize, deadline: Instant) -> bool {
         let mut exited = self.exited.lock().unwrap_or_else(PoisonError::into_inner);
         while exited.count < count + self.substitutes.count() {

@@ -1,4 +1,4 @@
-//! The program's spans in the runtime's trace.
+//! Shows the program's spans in the runtime's trace.
 
 use crate::trace;
 use tracing::Subscriber;
@@ -11,8 +11,8 @@ use tracing_subscriber::registry::LookupSpan;
 /// [trace](crate::Trace), within the task that enters them. With the features `trace` and
 /// `tracing`.
 ///
-/// A span that is entered outside of tasks is not shown. One that is left while a span within it is
-/// still entered ends that one, too, for slices nest.
+/// A span that is entered outside of tasks is not shown. Slices nest, so leaving a span also ends
+/// spans within it that are still entered.
 ///
 /// # Examples
 ///
@@ -28,13 +28,13 @@ use tracing_subscriber::registry::LookupSpan;
 /// ```
 ///
 /// # Cost
-/// Two events for each span that is entered, while a trace runs.
+/// Two events for each entered span, while a trace runs.
 #[derive(Clone, Copy, Debug, Default)]
 #[non_exhaustive]
 pub struct TraceLayer;
 
 impl TraceLayer {
-    /// A layer, for any registry.
+    /// A layer for any registry.
     pub fn new() -> Self {
         Self
     }

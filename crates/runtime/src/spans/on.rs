@@ -1,12 +1,13 @@
-//! Spans of the crate `tracing` that follow tasks: each task has one, and a task that leaves its
-//! thread takes along all that it has entered.
+//! Spans of the crate `tracing` that follow tasks.
 //!
-//! A subscriber keeps the current spans of each thread. Where the runtime changes what runs on a
-//! thread, it leaves the spans of the one, innermost first, and enters those of the other. So
-//! events are in the right span, and a layer sees an exit and an entry at each switch, as it does
-//! for futures with `tracing::Instrument`.
+//! Each task has a span, and a task that leaves its thread takes all entered spans along. A
+//! subscriber keeps the current spans of each thread. When the runtime changes what runs on a
+//! thread, it leaves the spans of the old task, innermost first, and enters those of the new one.
+//! So events are in the right span. A layer sees an exit and an entry at each switch, as for
+//! futures with `tracing::Instrument`.
 //!
-//! The subscriber is user code. It is called while no wait is in progress and no lock is held, with
+//! The subscriber is user code. It is called while no wait is in progress and no lock is held, and
+//! off the running fiber, so its waits block the thread. Its panics are discarded.
 //! no fiber of the runtime in reach, so its waits block the thread. Its panics go nowhere.
 
 use crate::context::call_off_fiber as call;
@@ -17,11 +18,11 @@ use tracing::dispatcher::{self, Dispatch};
 use tracing::span::Id;
 use tracing::{Span, info_span};
 
-/// More than any program nests. A subscriber that does not leave what it is told to would keep the
-/// loop below going for ever.
+/// More than any program nests. A subscriber that ignores exits would keep the loop below running
+/// for ever.
 const DEEPEST: usize = 1 << 10;
 
-/// A task's span, in its frame. Its runner writes it before the task runs and after.
+/// A task's span, in its frame. Its runner writes it before and after the task runs.
 #[derive(Debug)]
 pub(crate) struct OfTask(UnsafeCell<Option<Span>>);
 
@@ -31,20 +32,20 @@ impl OfTask {
     }
 
     /// # Safety
-    /// The task runs, or is being begun by the caller.
+    /// The task runs, or the caller is starting it.
     unsafe fn get(&self) -> Option<&Span> {
         // SAFETY: by contract nothing writes it now.
         self.0.with(|span| unsafe { (*span).as_ref() })
     }
 }
 
-/// Whether any subscriber was ever set. Until then all of this costs a load.
+/// Whether any subscriber was ever set. Until then all of this costs one load.
 #[inline]
 fn is_used() -> bool {
     dispatcher::has_been_set()
 }
 
-/// The caller has claimed `task` and is about to run or to poll it: it gets its span, once.
+/// Creates the span of `task`, once, before the caller runs or polls the task that it has claimed.
 ///
 /// # Safety
 /// The task does not run.
@@ -77,10 +78,10 @@ unsafe fn make_slow(task: &Header) {
     span.0.with_mut(|span| unsafe { *span = made });
 }
 
-/// The task is over.
+/// Closes the task's span.
 ///
 /// # Safety
-/// The caller ran it, and it does not run any more.
+/// The caller ran it, and it no longer runs.
 #[inline]
 pub(crate) unsafe fn close(task: &Header) {
     if is_used() {
@@ -96,11 +97,11 @@ pub(crate) unsafe fn close(task: &Header) {
 #[derive(Debug)]
 pub(crate) struct Left {
     spans: Option<(Dispatch, Vec<Id>)>,
-    /// They go back to the same thread.
+    /// They must be entered again on the same thread.
     _not_send: PhantomData<*const ()>,
 }
 
-/// Leaves all spans of the thread. What ran here does not for a while.
+/// Leaves all spans of the thread, whose task stops running for a while.
 #[inline]
 pub(crate) fn leave() -> Left {
     let spans = if is_used() { leave_slow() } else { None };
@@ -115,7 +116,7 @@ fn leave_slow() -> Option<(Dispatch, Vec<Id>)> {
     let mut left = true;
     while left && ids.len() < DEEPEST {
         left = false;
-        // One by one: a panic loses none of them.
+        // One by one, so that a panic loses none of them.
         call(|| {
             if let Some(id) = dispatch.current_span().id() {
                 ids.push(id.clone());
@@ -142,14 +143,14 @@ fn enter_slow(dispatch: &Dispatch, ids: &[Id]) {
     ids.iter().rev().for_each(|id| call(|| dispatch.enter(id)));
 }
 
-/// In the span of the task that runs from now on; dropped, in those from before.
+/// Within the span of the task that now runs; dropping it returns to the earlier spans.
 pub(crate) struct Inside(Option<Left>, Option<(Dispatch, Id)>);
 
-/// What belongs to `task` runs from now on: the task itself, a branch of it, or, if it is null,
-/// what belongs to none.
+/// Enters the span of `task`, which runs from now on, itself or a branch of it. A null `task`
+/// stands for work without a task.
 ///
 /// # Safety
-/// `task` is null, or a task that runs or is about to, for as long as the result lives.
+/// `task` is null, or a task that runs or is about to, as long as the result lives.
 #[inline]
 pub(crate) unsafe fn enter(task: *const Header) -> Inside {
     match is_used() {

@@ -1,12 +1,12 @@
-//! Where stacks come from: the interface.
+//! The interface of stack allocators.
 
 use crate::context::call_off_fiber;
 use crate::unwind::Held;
 use std::io;
 use std::ptr::NonNull;
 
-/// Memory for one stack, as a [`StackAllocator`] gives it. It belongs to the allocator: if it is
-/// dropped and not handed back, it leaks.
+/// Memory for one stack, from a [`StackAllocator`], which owns it. If dropped and not handed back,
+/// it leaks.
 #[derive(Debug)]
 pub struct Stack {
     bottom: NonNull<u8>,
@@ -15,9 +15,9 @@ pub struct Stack {
     token: usize,
 }
 
-// SAFETY: the memory belongs to this value alone.
+// SAFETY: this value alone owns the memory.
 unsafe impl Send for Stack {}
-// SAFETY: a shared reference gives out numbers only.
+// SAFETY: a shared reference only returns numbers.
 unsafe impl Sync for Stack {}
 
 impl Stack {
@@ -25,9 +25,9 @@ impl Stack {
     /// is for the allocator's own use.
     ///
     /// # Safety
-    /// Until the stack is handed back the memory is readable and writable, belongs to no other
+    /// Until the stack is handed back, the memory is readable and writable, belongs to no other
     /// code, and is not at the very end of the address space. The `guard` is inaccessible and at
-    /// least a page; or it is 0, and no task that runs there needs more than the stack has.
+    /// least a page. Or it is 0, and no task that runs there needs more stack than there is.
     pub unsafe fn new(bottom: NonNull<u8>, size: usize, guard: usize, token: usize) -> Self {
         Self { bottom, size, guard, token }
     }
@@ -55,8 +55,8 @@ impl Stack {
 
 /// An allocator of stacks; see [`Builder::stack_allocator`](crate::Builder::stack_allocator).
 ///
-/// Several workers may call it at once, on their own thread stacks, or on a task's stack that has
-/// some 60 KiB left. It is no task: a wait blocks the worker's thread, nested work runs by plain
+/// Several workers may call it at once, on their own thread stacks, or on a task's stack with some
+/// 60 KiB left. A call is not a task: a wait blocks the worker's thread, nested work runs by plain
 /// calls, and spawns are refused. A panic counts as an error of [`allocate`](Self::allocate), and
 /// is otherwise discarded.
 ///
@@ -94,15 +94,15 @@ impl Stack {
 /// # Ok::<(), sateen::BuildError>(())
 /// ```
 pub trait StackAllocator: Send + Sync {
-    /// Gives a stack of at least `size` bytes, which is a multiple of
-    /// [`Mapping::PAGE`](sateen_base::os::Mapping::PAGE). New memory holds zeros; reused memory,
-    /// what it held. A runtime asks for few different sizes.
+    /// Returns a stack of at least `size` bytes, which is a multiple of
+    /// [`Mapping::PAGE`](sateen_base::os::Mapping::PAGE). New memory holds zeros; reused memory
+    /// keeps its contents. A runtime asks for few different sizes.
     ///
     /// # Errors
-    /// Any. The runtime then starts no tasks until a stack comes free.
+    /// Any. The runtime then starts no tasks until a stack is free.
     fn allocate(&self, size: usize) -> io::Result<Stack>;
 
-    /// Gives a stack when all workers stand still for want of one: this may use what is kept in
+    /// Returns a stack when all workers stand still for lack of one. It may use memory kept in
     /// reserve.
     ///
     /// # Errors
@@ -117,23 +117,23 @@ pub trait StackAllocator: Send + Sync {
     /// The stack came from this allocator, and nothing uses its memory any more.
     unsafe fn deallocate(&self, stack: Stack);
 
-    /// Whether [`StackAllocator::trim`] would give memory back to the system. A worker that is
-    /// about to sleep asks, so this must be cheap.
+    /// Whether [`StackAllocator::trim`] would return memory to the system. Workers call it before
+    /// they sleep, so it must be cheap.
     fn has_spare(&self) -> bool {
         false
     }
 
-    /// Gives memory that is not in use back to the system: the runtime has been idle for a while.
+    /// Returns unused memory to the system. Called when the runtime has been idle for a while.
     fn trim(&self) {}
 
-    /// Gives back all memory that is not in use: the runtime has ended, or been given up with tasks
+    /// Returns all unused memory. Called when the runtime has ended, or was given up with tasks
     /// that do not end. Fibers that still run may ask for more.
     fn close(&self) {
         self.trim();
     }
 }
 
-/// An allocator of the user's making.
+/// A user's allocator.
 pub(crate) struct UserStacks<A>(Held<A>);
 
 impl<A: StackAllocator> UserStacks<A> {
@@ -141,7 +141,7 @@ impl<A: StackAllocator> UserStacks<A> {
         Self(Held::new(allocator))
     }
 
-    /// Calls the allocator; none if it panics.
+    /// Calls the allocator; `None` if it panics.
     fn call<R>(&self, f: impl FnOnce(&A) -> R) -> Option<R> {
         let mut result = None;
         call_off_fiber(|| result = Some(f(&self.0)));

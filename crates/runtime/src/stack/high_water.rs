@@ -1,17 +1,17 @@
-//! How much of its stack a fiber has ever used, in debug builds only.
+//! The high-water mark of a fiber's stack, in debug builds only.
 //!
-//! Fresh memory holds zeros, and a stack is cleared when it is given back. So the lowest word that
-//! is not zero tells. (Frames that held nothing but zeros below the last return address are
-//! missed.) Pages that were never touched are not even read.
+//! Fresh memory holds zeros, and a stack is cleared when it is returned. So the mark is the lowest
+//! non-zero word. (Frames below the last return address that hold only zeros are missed.) Untouched
+//! pages are not even read.
 
 use super::FiberStack;
 use sateen_base::os;
 
-/// Bytes used of the `size` that end at `top`. Always 0 under Valgrind, which reports such reads.
+/// Bytes used of the `size` bytes below `top`. Always 0 under Valgrind, which reports such reads.
 ///
 /// # Safety
-/// The bytes are a stack whose memory stays for as long as this takes. The fiber on it may run;
-/// then the answer is that of some moment.
+/// The bytes are a stack whose memory stays valid meanwhile. The fiber on it may run; then the
+/// result holds for some moment.
 pub(crate) unsafe fn high_water(top: usize, size: usize) -> usize {
     const WORD: usize = size_of::<usize>();
     if os::valgrind::is_running() {
@@ -21,20 +21,20 @@ pub(crate) unsafe fn high_water(top: usize, size: usize) -> usize {
     let low: *const usize = std::ptr::with_exposed_provenance(bottom);
     // SAFETY: memory of the stack.
     let untouched = unsafe { os::untouched_prefix(low.cast(), size) };
-    // SAFETY: within the stack, and aligned as its ends are; volatile, as the fiber may write.
+    // SAFETY: within the stack, whose ends are aligned; volatile, because the fiber may write.
     let used = (untouched / WORD..size / WORD)
         .find(|&index| unsafe { low.wrapping_add(index).read_volatile() } != 0);
     used.map_or(0, |index| size - index * WORD)
 }
 
 impl FiberStack {
-    /// Bytes ever used since the stack was taken.
+    /// Bytes used since the stack was taken.
     pub(crate) fn high_water(&self) -> usize {
         // SAFETY: this thread owns the page.
         unsafe { high_water(self.boundary.get(), self.size()) }
     }
 
-    /// Writes zeros, for the next user's reading.
+    /// Clears the stack for the next user's mark.
     pub(super) fn clear(&self) {
         let used = self.high_water();
         // SAFETY: the caller owns the stack, and nothing runs on it.

@@ -5,10 +5,10 @@
 //! | guard | frames, growing down <- boundary -> join slots |
 //! ```
 //!
-//! A fiber that has blocked once touches the page around the boundary and no other: its first
-//! frames lie below, its first join slots above. There is a slot for every [`BYTES_PER_SLOT`] of
-//! frames. No job on a join stack is smaller than that, and each lies in a frame. So the frames
-//! reach their guard before the slots reach their end.
+//! A fiber that has blocked once touches only the page around the boundary: its first frames are
+//! below the boundary, its first join slots above. There is a slot for every [`BYTES_PER_SLOT`] of
+//! frames. Each job on a join stack lies in a frame and is at least that large. So the frames reach
+//! their guard before the slots reach their end.
 
 mod allocator;
 #[cfg(debug_assertions)]
@@ -35,27 +35,26 @@ use std::num::NonZeroUsize;
 
 /// Bytes of join slots that share the page with the first frames.
 const SHARED_SLOT_BYTES: usize = 1024;
-/// The size of a page in this layout. The system's may be larger, which only makes the layout
-/// coarser.
+/// The page size that this layout assumes. A larger page only makes the layout coarser.
 const PAGE: usize = 4096;
-/// See the [module's documentation](self). Code that makes jobs checks it.
+/// See the [module's documentation](self). Checked where job types are defined.
 pub(crate) const BYTES_PER_SLOT: usize = 8 * size_of::<Slot>();
 /// Bytes of frames for the scheduling loop, a task that panics, and its hook.
 const MIN_FRAMES: usize = 24 * 1024;
-/// The largest stack that can be asked for: 1 GiB.
+/// The largest stack that can be requested: 1 GiB.
 pub(crate) const MAX_STACK: usize = 1 << 30;
-/// The largest that an allocator is asked for, with the slots, and with what a thread needs.
+/// The largest request to an allocator: with the slots, and with what a thread needs.
 const MAX_TOTAL: usize = total(MAX_STACK + THREAD_OVERHEAD);
-/// How many stacks may be in use beyond a smaller limit, or when the system gives no more. They are
-/// for nested work that nothing else can start.
+/// How many stacks may be used beyond a smaller limit, or when the system provides no more. They
+/// are for nested work that nothing else can start.
 pub(crate) const BEYOND: usize = 64;
-/// Bytes of frames by default: what `std` gives a thread, so that code made for threads runs here.
+/// The default frame size, as for threads of `std`, so that code written for threads runs here.
 pub(crate) const DEFAULT_STACK: usize = 2 << 20;
 
 /// The smallest stack that a task can have, in bytes. Smaller requests are rounded up.
 ///
-/// It has room for the runtime's own frames, for a panic and its hook, and for a signal handler
-/// that runs on it: the kernel's `AT_MINSIGSTKSZ`, which depends on the processor.
+/// It has room for the runtime's own frames, a panic and its hook, and a signal handler that runs
+/// on it. The last is the kernel's `AT_MINSIGSTKSZ`, which depends on the processor.
 pub(crate) fn min_stack_size() -> usize {
     (MIN_FRAMES + min_signal_stack()).max(32 * 1024).next_multiple_of(PAGE)
 }
@@ -72,12 +71,12 @@ impl std::fmt::Display for StackSizeError {
 
 impl std::error::Error for StackSizeError {}
 
-/// A size that a stack can have.
+/// A valid stack size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct StackSize(usize);
 
 impl StackSize {
-    /// `bytes`, rounded up to what is possible.
+    /// `bytes`, rounded up to a valid size.
     pub(crate) fn new(bytes: usize) -> Result<Self, StackSizeError> {
         if bytes > MAX_STACK {
             return Err(StackSizeError(bytes));
@@ -85,7 +84,7 @@ impl StackSize {
         Ok(Self(bytes.max(min_stack_size()).next_multiple_of(PAGE)))
     }
 
-    /// The next power of two, so that single tasks with sizes of their own share few pools.
+    /// The next power of two, so that tasks with sizes of their own share few pools.
     pub(crate) fn coarse(self) -> Self {
         Self(self.0.next_power_of_two())
     }
@@ -95,9 +94,9 @@ impl StackSize {
     }
 }
 
-/// Frames and slots of a stack with `size` bytes of frames.
+/// Bytes of frames and slots, for a stack with `size` bytes of frames.
 const fn total(size: usize) -> usize {
-    // The boundary is rounded down, by less than a page.
+    // The boundary is rounded down by less than a page.
     let total = (size + PAGE) / BYTES_PER_SLOT * (BYTES_PER_SLOT + size_of::<Slot>());
     total.next_multiple_of(Mapping::PAGE)
 }
@@ -107,7 +106,7 @@ const fn total(size: usize) -> usize {
 pub(crate) struct FiberStack {
     memory: Stack,
     boundary: NonZeroUsize,
-    /// The number that Valgrind knows the stack by.
+    /// Valgrind's id of the stack.
     valgrind: usize,
     #[cfg(windows)]
     teb: corosensei::stack::StackTebFields,
@@ -119,7 +118,7 @@ impl FiberStack {
         let bottom = memory.bottom().as_ptr() as usize;
         let slots = memory.size().div_ceil(BYTES_PER_SLOT / size_of::<Slot>() + 1);
         let boundary = bottom + memory.size() - slots;
-        // Down to where the last bytes of a page are left to the slots.
+        // Round down so that the last bytes of a page are left to the slots.
         let boundary = (boundary + SHARED_SLOT_BYTES) / PAGE * PAGE - SHARED_SLOT_BYTES;
         Self {
             #[cfg(windows)]
@@ -131,7 +130,7 @@ impl FiberStack {
             },
             valgrind: valgrind::register_stack(bottom, boundary),
             memory,
-            // It is far above the bottom, which is not null.
+            // It is far above the bottom, so it is not null.
             boundary: NonZeroUsize::new(boundary).unwrap_or(NonZeroUsize::MIN),
         }
     }
@@ -147,7 +146,7 @@ impl FiberStack {
         self.memory.bottom().as_ptr() as usize
     }
 
-    /// Inaccessible bytes below that.
+    /// The size of the guard below that.
     pub(crate) fn guard(&self) -> usize {
         self.memory.guard()
     }
@@ -158,9 +157,9 @@ impl FiberStack {
     }
 }
 
-// SAFETY: the memory is the stack's alone, with a guard below if its user wants one, and lives
-// until the stack is given back. `boundary` is aligned to 1024 bytes and has at least the smallest
-// size below it.
+// SAFETY: only this stack uses the memory, with a guard below if its user wants one, until the
+// stack is returned. `boundary` is aligned to 1024 bytes and has at least the smallest size below
+// it.
 unsafe impl corosensei::stack::Stack for FiberStack {
     fn base(&self) -> StackPointer {
         self.boundary
@@ -182,20 +181,20 @@ unsafe impl corosensei::stack::Stack for FiberStack {
     }
 }
 
-/// A runtime's stacks: an allocator, and a bound on how many are in use.
+/// A runtime's stacks: an allocator, and a limit on those in use.
 pub(crate) struct Stacks {
     allocator: Box<dyn StackAllocator>,
     size: StackSize,
     /// See [`Stacks::most_of_default`].
     most_of_default: usize,
     limit: usize,
-    /// Bytes that each stack has beyond the size that is asked for.
+    /// Bytes of each stack beyond the requested size.
     overhead: usize,
     /// Stacks in use; counted if there is a limit.
     live: AtomicUsize,
-    /// How many have been taken beyond the limit, or beyond what the system gives as a rule.
+    /// How many were taken beyond the limit, or beyond what the system normally provides.
     beyond: AtomicUsize,
-    /// The reasons to keep no spare stacks, on a line that is seldom written.
+    /// The reasons to keep no spare stacks, on a line that is rarely written.
     tight: CachePadded<Tight>,
 }
 
@@ -220,36 +219,36 @@ impl Stacks {
         }
     }
 
-    /// Makes a first stack and gives it back, to learn early whether there is memory for any.
+    /// Allocates a stack and returns it, to detect early that there is no memory for any.
     pub(crate) fn prove(&self) -> io::Result<()> {
         self.give(self.allocate(self.size)?);
         Ok(())
     }
 
-    /// The size of a stack for which no other was asked.
+    /// The size of a stack without a specific request.
     pub(crate) fn default_size(&self) -> StackSize {
         self.size
     }
 
-    /// The size of a stack for nested work that its caller's has no room for: the default size of
-    /// all runtimes, at least.
+    /// The size of a stack for nested work that its caller's stack has no room for: at least the
+    /// default size of all runtimes.
     pub(crate) fn large_size(&self) -> StackSize {
         self.size.max(StackSize(DEFAULT_STACK))
     }
 
-    /// Bytes that a stack of the default size must have left for a task to run on top.
+    /// Bytes of a default stack that must be left for a task to run on top.
     #[inline]
     pub(crate) fn most_of_default(&self) -> usize {
         self.most_of_default
     }
 
-    /// A stack of at least `size`; none when the limit or the system's is reached.
+    /// Takes a stack of at least `size`; `None` at our limit or the system's.
     pub(crate) fn take(&self, size: StackSize) -> Option<FiberStack> {
         self.allocate(size).ok()
     }
 
-    /// A stack of the default size beyond the limit, or of the memory that is left to others. For
-    /// work that cannot be refused, when all stand still.
+    /// Takes a stack of the default size beyond the limit, or from the last memory. For work that
+    /// cannot be refused, when all workers stand still.
     #[cold]
     pub(crate) fn take_beyond(&self) -> Option<FiberStack> {
         let most = if self.limit == usize::MAX { BEYOND } else { self.limit.max(BEYOND) };
@@ -262,18 +261,18 @@ impl Stacks {
         self.allocate_by(self.size, |size| self.allocator.allocate_last(size)).ok()
     }
 
-    /// Adds a reason to keep no spare stacks. Fences fully.
+    /// Adds a reason to keep no spare stacks. Issues a full fence.
     pub(crate) fn tighten(&self) {
         self.tight.raise();
     }
 
-    /// Takes a reason back.
+    /// Removes a reason.
     pub(crate) fn loosen(&self) {
         self.tight.lower();
     }
 
-    /// Whether spare stacks are to be given back. That is so if some worker has none, if more are
-    /// in use than there should be, or if the runtime ends by force.
+    /// Whether spare stacks must be returned: some worker has no stack, more are in use than there
+    /// should be, or the runtime is being ended by force.
     #[inline]
     pub(crate) fn is_tight(&self) -> bool {
         self.tight.is_raised()
@@ -293,7 +292,7 @@ impl Stacks {
         self.allocate_by(size, |size| self.allocator.allocate(size))
     }
 
-    /// Allocates a stack that is counted already.
+    /// Allocates a stack that is already counted.
     fn allocate_by(
         &self,
         size: StackSize,
@@ -309,7 +308,7 @@ impl Stacks {
         Ok(FiberStack::new(memory))
     }
 
-    /// Counts a stack out: one of those beyond the limit, as long as there are any.
+    /// Uncounts a stack, those beyond the limit first.
     fn count_out(&self) {
         let less = |count: usize| count.checked_sub(1);
         if self.is_tight()
@@ -328,8 +327,7 @@ impl Stacks {
         #[cfg(debug_assertions)]
         stack.clear();
         valgrind::deregister_stack(stack.valgrind);
-        // SAFETY: all our stacks come from this allocator, and the caller does not use this one any
-        // more.
+        // SAFETY: all our stacks come from this allocator, and the caller no longer uses this one.
         unsafe { self.allocator.deallocate(stack.memory) };
         self.count_out();
     }
@@ -339,12 +337,12 @@ impl Stacks {
         self.allocator.has_spare()
     }
 
-    /// Gives back all memory that is not in use. The runtime has ended, or will not end.
+    /// Returns all unused memory. The runtime has ended, or will not end.
     pub(crate) fn close(&self) {
         self.allocator.close();
     }
 
-    /// Gives memory that is not in use back to the system.
+    /// Returns unused memory to the system.
     pub(crate) fn trim(&self) {
         self.allocator.trim();
     }

@@ -1,27 +1,27 @@
 //! Stacks in slabs, kept for reuse.
 //!
-//! A *slab* is one mapping cut into up to 64 stacks of one size, each with a guard below:
+//! A *slab* is one mapping, divided into up to 64 stacks of one size with a guard below each:
 //!
 //! ```text
 //! low                                                        high
 //! | guard | stack 0 | guard | stack 1 | ... | stack n-1 | guard |
 //! ```
 //!
-//! Neighbours share the guard between them, and slabs that follow each other are one mapping to the
-//! kernel. So a million stacks take a handful of mappings, and about one system call for ten. (One
-//! call for each slab that also gave the stacks their first pages was tried. It took a third more
-//! time than the page faults that it saved.)
+//! Neighbours share the guard between them, and adjacent slabs are one mapping to the kernel. So a
+//! million stacks take a handful of mappings, and about one system call for ten stacks. (Populating
+//! the first pages of all stacks by one call per slab was tried. It took a third more time than the
+//! page faults that it saved.)
 //!
-//! A stack has one of three states; all moves are under the lock of the pool:
+//! A stack has one of three states, which change under the pool's lock:
 //!
-//! | state | means | moves |
+//! | state | means | changes to |
 //! |---|---|---|
-//! | in use | given out | to *warm*, or to *cold* if there are `high_water` warm ones |
+//! | in use | given out | *warm*, or *cold* if there are `high_water` warm ones |
 //! | warm | in its size class, the last used on top, with its pages | in use; cold (`trim`) |
 //! | cold | a bit in its slab | in use, if none is warm; unmapped with its slab when all are cold |
 //!
-//! Cold stacks keep their pages until `trim` discards them. That costs a call and a flush of other
-//! cores' address caches, so it is left to idle workers.
+//! Cold stacks keep their pages until `trim` discards them. That costs a system call and a TLB
+//! shootdown on other cores, so it is left to idle workers.
 
 use super::{MAX_TOTAL, Stack, StackAllocator};
 use sateen_base::SpinLock;
@@ -32,28 +32,28 @@ use std::collections::VecDeque;
 use std::io;
 use std::ptr::NonNull;
 
-/// The most stacks in a slab: one bit each.
+/// The most stacks in a slab: one bit for each.
 const SLAB_STACKS: usize = u64::BITS as usize;
 /// The most bytes of a slab with more than one stack: enough for all 64 of the default size, which
-/// two system calls map. Where addresses are scarce, slabs stay small.
+/// two system calls map. With 32-bit addresses slabs stay small.
 const SLAB_BYTES: usize = if usize::BITS < 64 { 16 << 20 } else { 256 << 20 };
-/// Warm stacks that a trim leaves in each size class, and the most bytes of them.
+/// Warm stacks that a trim leaves in each size class, and the most bytes of these.
 const IDLE_WARM: usize = 64;
 const IDLE_BYTES: usize = 16 << 20;
 const HIGH_WATER: usize = 16 * 1024;
 
 /// Stacks in slabs, kept for reuse: the default.
 ///
-/// While the runtime is busy, memory is kept for up to [`high_water`](Self::high_water) unused
-/// stacks of each size. What is above is unmapped slab by slab, as all stacks of a slab come free.
-/// When the runtime has been idle for a second, all but a few stacks go back to the system.
+/// While the runtime is busy, up to [`high_water`](Self::high_water) unused stacks of each size
+/// keep their memory. Beyond that a slab is unmapped once all its stacks are free. When the runtime
+/// has been idle for a second, all but a few stacks return to the system.
 #[derive(Debug)]
 pub struct PooledStacks {
-    /// Without: a task that overflows its stack overwrites its neighbour's.
+    /// If `None`, a task that overflows its stack overwrites its neighbour's.
     guard: Option<StackGuard>,
     high_water: usize,
     classes: SpinLock<Vec<Class>>,
-    /// A hint that a trim would find something.
+    /// Whether a trim would probably free something.
     spare: AtomicBool,
 }
 
@@ -67,7 +67,7 @@ impl Default for PooledStacks {
 #[derive(Debug)]
 struct Class {
     size: usize,
-    /// The last used is at the back.
+    /// The last used stack is at the back.
     warm: VecDeque<Stack>,
     /// Slabs with cold stacks.
     partial: Vec<NonNull<Slab>>,
@@ -75,27 +75,28 @@ struct Class {
     total: usize,
 }
 
-// SAFETY: slabs belong to their class, whatever thread has that.
+// SAFETY: slabs belong to their class, on whichever thread that is.
 unsafe impl Send for Class {}
 
-/// The cells belong to the holder of the lock.
+/// Its cells belong to the holder of the lock.
 #[derive(Debug)]
 struct Slab {
     map: Mapping,
     stacks: usize,
-    /// Bytes from one stack to the next.
+    /// Distance from one stack to the next in bytes.
     stride: usize,
     guard: usize,
     /// The cold stacks.
     cold: Cell<u64>,
-    /// Of the cold stacks, those that may have been used since they were last discarded.
+    /// Cold stacks that may have been used since they were last discarded.
     dirty: Cell<u64>,
-    /// The index in the list of partial slabs, while `cold` is not 0.
+    /// Its index in the list of partial slabs, while `cold` is not 0.
     position: Cell<usize>,
 }
 
 impl PooledStacks {
-    /// Stacks with light guards where the system has them, and a high-water mark of 16,384 stacks.
+    /// Stacks with lightweight guards where the system has them, and a high-water mark of 16,384
+    /// stacks.
     pub const fn new() -> Self {
         let classes = SpinLock::new(Vec::new());
         let spare = AtomicBool::new(false);
@@ -109,12 +110,11 @@ impl PooledStacks {
         self
     }
 
-    /// Leaves the guards out, which saves a page of address space a stack.
+    /// Omits the guards, which saves a page of address space for each stack.
     ///
     /// # Safety
-    /// No task overflows its stack: what it needs, with what signal handlers need on it, is less
-    /// than [`stack_size`](crate::Builder::stack_size). Otherwise its frames overwrite another
-    /// task's.
+    /// No task overflows its stack: its needs, and those of signal handlers on it, stay below
+    /// [`stack_size`](crate::Builder::stack_size). Otherwise its frames overwrite another task's.
     ///
     /// ```
     /// use sateen::{PooledStacks, Runtime};
@@ -166,19 +166,19 @@ impl PooledStacks {
         if self.guard.is_some() { Mapping::PAGE } else { 0 }
     }
 
-    /// Stacks of `size` bytes kept warm when the runtime is idle. Each may hold as much memory as
-    /// it ever used.
+    /// Stacks of `size` bytes that stay warm when the runtime is idle. Each may hold as much memory
+    /// as it ever used.
     fn idle_warm(&self, size: usize) -> usize {
         self.high_water.min(IDLE_WARM).min(IDLE_BYTES / size)
     }
 
-    /// Bytes of a stack for which `size` are asked.
+    /// The size of a stack for a request of `size` bytes.
     fn real_size(&self, size: usize) -> io::Result<usize> {
         if size > MAX_TOTAL {
             return Err(io::ErrorKind::InvalidInput.into());
         }
-        // The number of pages with the guard is odd. Then the hot pages of neighbouring stacks
-        // differ in the bits that index the processor's address caches.
+        // The number of pages including the guard is odd. So the hot pages of neighbouring stacks
+        // differ in the bits that index the TLB.
         Ok(((size + self.guard_size()) | Mapping::PAGE) - self.guard_size())
     }
 
@@ -222,7 +222,7 @@ impl StackAllocator for PooledStacks {
                 class.warm.push_back(stack);
                 return None;
             }
-            // SAFETY: the caller gives back what `allocate` gave out.
+            // SAFETY: the caller returns a stack that `allocate` gave out.
             unsafe { class.cool(&stack) }
         });
         drop(unmapped);
@@ -243,13 +243,13 @@ impl StackAllocator for PooledStacks {
 }
 
 impl PooledStacks {
-    /// Gives memory that is not in use back to the system, except `keep(size)` stacks of each size.
+    /// Returns unused memory to the system, except for `keep(size)` stacks of each size.
     fn trim_to(&self, keep: impl Fn(usize) -> usize) {
         // Ordering: Relaxed, a hint.
         self.spare.store(false, Ordering::Relaxed);
         let sizes: Vec<usize> = self.classes.lock().iter().map(|class| class.size).collect();
         for size in sizes {
-            // One at a time: other threads wait for the lock.
+            // One slab at a time, because other threads wait for the lock.
             while let Some(unmapped) = self.with_class(size, |class| class.cool_excess(keep(size)))
             {
                 drop(unmapped);
@@ -267,7 +267,7 @@ impl PooledStacks {
 impl Drop for PooledStacks {
     fn drop(&mut self) {
         for class in self.classes.get_mut() {
-            // Stacks that are still given out keep their slabs for ever: frames may be on them.
+            // Stacks that are still in use keep their slabs for ever: frames may be on them.
             while let Some(unmapped) = class.cool_excess(0) {
                 drop(unmapped);
             }
@@ -281,7 +281,7 @@ impl Class {
             return Some(stack);
         }
         let &slab = self.partial.last()?;
-        // SAFETY: slabs in the list exist, and a cold stack is the class's to give.
+        // SAFETY: slabs in the list exist, and the class owns its cold stacks.
         unsafe {
             let cold = slab.as_ref().cold.get();
             self.set_cold(slab, cold & (cold - 1), false);
@@ -289,7 +289,7 @@ impl Class {
         }
     }
 
-    /// The number of stacks in the next slab: as many as exist, within limits.
+    /// The number of stacks in the next slab: as many as exist so far, within limits.
     fn next_slab(&self) -> usize {
         let most = (SLAB_BYTES / self.size).clamp(1, SLAB_STACKS);
         self.total.clamp(1, most)
@@ -299,19 +299,19 @@ impl Class {
     fn add(&mut self, slab: Box<Slab>) -> Stack {
         self.total += slab.stacks;
         let slab = NonNull::from(Box::leak(slab));
-        // SAFETY: the slab was just made, and none of its stacks is given out.
+        // SAFETY: the slab was just created, and none of its stacks is in use.
         unsafe {
             self.set_cold(slab, slab.as_ref().all() & !1, false);
             Slab::stack(slab, 0)
         }
     }
 
-    /// Makes a stack cold that was given out or warm. Returns its slab if no stack of it is in use.
+    /// Makes a stack cold that was in use or warm. Returns its slab if all its stacks are cold.
     ///
     /// # Safety
-    /// The stack is of this class.
+    /// The stack belongs to this class.
     unsafe fn cool(&mut self, stack: &Stack) -> Option<Box<Slab>> {
-        // SAFETY: a slab lives as long as one of its stacks is not cold, and this one is not.
+        // SAFETY: a slab lives while one of its stacks is not cold, and this one is not.
         unsafe {
             let slab = NonNull::new_unchecked(stack.token() as *mut Slab);
             let this = slab.as_ref();
@@ -322,7 +322,7 @@ impl Class {
     }
 
     /// Cools the oldest warm stacks, some at a time, until `keep` are left. Returns a slab that
-    /// came free; none once it is done.
+    /// became free; `None` once it is done.
     #[allow(clippy::option_option)]
     fn cool_excess(&mut self, keep: usize) -> Option<Option<Box<Slab>>> {
         let mut free = None;
@@ -336,11 +336,11 @@ impl Class {
         (cooled > 0).then_some(free)
     }
 
-    /// Changes which stacks of `slab` are cold, and the list with it. If all are, and `unmap`
+    /// Sets which stacks of `slab` are cold, and updates the list. If all are cold and `unmap`
     /// allows it, the slab leaves the class.
     ///
     /// # Safety
-    /// The slab is of this class, and exists.
+    /// The slab belongs to this class, and exists.
     unsafe fn set_cold(
         &mut self,
         slab: NonNull<Slab>,
@@ -370,7 +370,8 @@ impl Class {
         Some(unsafe { Box::from_raw(slab.as_ptr()) })
     }
 
-    /// Borrows the dirty cold stacks of the next slab that has some, from `index` in the list on.
+    /// Borrows the dirty cold stacks of the next slab that has some, starting at `index` in the
+    /// list.
     fn borrow_dirty(&mut self, index: &mut usize) -> Option<Dirty> {
         while let Some(&slab) = self.partial.get(*index) {
             // SAFETY: slabs in the list exist.
@@ -388,7 +389,7 @@ impl Class {
     }
 
     fn put_back(&mut self, dirty: &Dirty) -> Option<Box<Slab>> {
-        // SAFETY: the borrowed stacks kept the slab.
+        // SAFETY: the borrowed stacks kept the slab alive.
         unsafe { self.set_cold(dirty.slab, dirty.slab.as_ref().cold.get() | dirty.bits, true) }
     }
 }
@@ -400,9 +401,9 @@ struct Dirty {
 }
 
 impl Dirty {
-    /// Makes one call for each run of neighbours. The guards inside a run stay.
+    /// Discards each run of neighbours by one call. The guards inside a run stay.
     fn discard(&self) {
-        // SAFETY: the slab lives while we have stacks of it; its cells are left alone here.
+        // SAFETY: the slab lives while we have stacks of it, and this does not touch its cells.
         let slab = unsafe { self.slab.as_ref() };
         let mut bits = self.bits;
         while bits != 0 {

@@ -17,16 +17,16 @@ use std::panic::resume_unwind;
 use std::ptr::NonNull;
 use std::sync::{Arc, Weak};
 
-/// Whether the calling task, or the task that the calling branch belongs to, has been cancelled.
+/// Whether the calling task, or the task of the calling branch, was cancelled.
 pub(super) fn is_cancelled() -> bool {
     context::fiber().is_some_and(Fiber::is_cancelled)
 }
 
-/// A cancellation point for loops that never block. In a program that is built with
-/// `panic = "abort"` it is the only one: waits go on there.
+/// A cancellation point for loops that never block. It is the only one in a program built with
+/// `panic = "abort"`, where waits continue.
 ///
 /// # Errors
-/// [`Cancelled`], if the calling task has been cancelled: pass it on by `?`, or end in another way.
+/// [`Cancelled`] if the calling task was cancelled. Propagate it by `?`, or end in another way.
 ///
 /// ```
 /// let task = sateen::spawn(|| {
@@ -44,7 +44,7 @@ pub fn check_cancelled() -> Result<(), Cancelled> {
     if is_cancelled() { Err(Cancelled) } else { Ok(()) }
 }
 
-/// Unwinds with [`Cancelled`]. Returns where nothing can unwind: then the caller runs on.
+/// Unwinds with [`Cancelled`]. Returns if nothing can unwind; the caller then runs on.
 #[cold]
 pub(crate) fn unwind() {
     if CAN_UNWIND {
@@ -53,7 +53,7 @@ pub(crate) fn unwind() {
     say_that_tasks_run_on();
 }
 
-/// Says once on stderr what becomes of a task that would have unwound.
+/// Reports, once, on stderr what happens to a task that would have unwound.
 fn say_that_tasks_run_on() {
     static SAID: AtomicBool = AtomicBool::new(false);
     // Ordering: Relaxed, a flag that guards no data.
@@ -65,11 +65,11 @@ fn say_that_tasks_run_on() {
     }
 }
 
-/// Cancels any number of tasks at once, and those of its child tokens, as
-/// [`JoinHandle::cancel`](crate::JoinHandle::cancel) does.
+/// Cancels any number of tasks at once, and those of its child tokens, like
+/// [`JoinHandle::cancel`](crate::JoinHandle::cancel).
 ///
 /// A task gets its token when it is spawned ([`Spawn::token`](super::Spawn::token)). A clone is
-/// another handle of the same token.
+/// another handle to the same token.
 ///
 /// ```
 /// use sateen::{CancelToken, JoinError, Spawn};
@@ -91,7 +91,7 @@ struct Inner {
     /// Set together with the flag.
     event: sateen_sync::Event,
     attached: SpinLock<Attached>,
-    /// A token keeps those above it, through which it is cancelled.
+    /// A token keeps its ancestors alive, because they can cancel it.
     parent: Option<Arc<Inner>>,
 }
 
@@ -99,11 +99,11 @@ struct Inner {
 struct Attached {
     tasks: std::collections::HashSet<Task>,
     children: Vec<Weak<Inner>>,
-    /// At this many children the dead ones are removed: twice as many as were alive the last time.
+    /// Dead children are removed when there are this many: twice as many as were alive last time.
     tidy_at: usize,
 }
 
-/// The smallest number of children at which dead ones are removed.
+/// The minimum of `tidy_at`.
 const TIDY_LEAST: usize = 16;
 
 impl Attached {
@@ -118,7 +118,7 @@ impl Attached {
 
 impl Drop for Inner {
     fn drop(&mut self) {
-        // One after another: nested drops of a long chain would overflow the stack.
+        // Iteratively: nested drops of a long chain would overflow the stack.
         let mut parent = self.parent.take();
         while let Some(mut last) = parent.and_then(Arc::into_inner) {
             parent = last.parent.take();
@@ -133,13 +133,13 @@ struct Task(NonNull<Header>);
 // SAFETY: an address, used under the lock that the task takes before it ends.
 unsafe impl Send for Task {}
 
-/// What is left to do for marked tasks: to wake the fibers that run them. That may call the user's
-/// code (a policy, an arrival callback), so no lock is held, and the tasks may end in the meantime.
+/// What remains to be done for marked tasks: waking the fibers that run them. That may call user
+/// code (a policy, an arrival callback), so no lock is held, and the tasks may end meanwhile.
 #[derive(Default)]
 #[must_use]
 pub(super) struct Delivery {
-    /// Each count keeps its runtime's memory. A fiber that has ended the task meanwhile is woken
-    /// for nothing.
+    /// Each count keeps its runtime's memory alive. A fiber that has ended the task meanwhile is
+    /// woken needlessly.
     pub(super) fibers: Vec<sateen_base::prim::Arc<Fiber>>,
     pub(super) entry: Option<Woken>,
 }
@@ -154,25 +154,26 @@ impl Delivery {
 }
 
 impl LiveFutures<FutureHead> {
-    /// Cancels all. No lock is held while pending futures are queued: that may call a policy.
+    /// Cancels all futures. No lock is held while pending futures are queued, which may call a
+    /// policy.
     #[cold]
     pub(crate) fn cancel(&self) {
-        // SAFETY: marked while it is listed, so it has not ended, and its runtime neither.
+        // SAFETY: a future is marked while it is listed, so neither it nor its runtime has ended.
         let marked = self.mark_all(|head| unsafe { Header::mark_cancelled(head.cast()) });
         marked.into_iter().for_each(Delivery::deliver);
     }
 }
 
 impl CancelToken {
-    /// A token that is not cancelled.
+    /// Creates a token that is not cancelled.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Makes a token that is cancelled with this one, or alone.
+    /// Creates a token that is cancelled with this one, or alone.
     ///
     /// # Cost
-    /// An allocation and a short lock; now and then a look at all children, to remove those that
+    /// An allocation and a short lock. Now and then all children are checked, to remove those that
     /// are gone.
     pub fn child(&self) -> Self {
         let mut child = Inner::default();
@@ -196,11 +197,11 @@ impl CancelToken {
     /// nothing.
     ///
     /// # Panics
-    /// With the first panic of a waker of those that wait for a token, after all is cancelled.
+    /// With the first panic of a waker that waits for a token, after everything is cancelled.
     pub fn cancel(&self) {
         let mut deliveries = Vec::new();
         let (mut found, mut left) = (Vec::new(), vec![Arc::clone(&self.0)]);
-        // All are marked before any code of the user's is called.
+        // All are marked before any user code is called.
         while let Some(token) = left.pop() {
             let Some(children) = token.mark(&mut deliveries) else { continue };
             left.extend(children.iter().filter_map(Weak::upgrade));
@@ -214,7 +215,7 @@ impl CancelToken {
         panics.resume();
     }
 
-    /// Whether it has been cancelled.
+    /// Whether the token was cancelled.
     pub fn is_cancelled(&self) -> bool {
         self.0.cancelled.is_raised()
     }
@@ -248,7 +249,7 @@ impl CancelToken {
 }
 
 impl Inner {
-    /// Marks the token and its tasks, and returns its children, which are to follow. None: it was
+    /// Marks the token and its tasks, and returns its children, to be marked next. `None` if it was
     /// marked before.
     fn mark(&self, deliveries: &mut Vec<Delivery>) -> Option<Vec<Weak<Self>>> {
         let mut attached = self.attached.lock();

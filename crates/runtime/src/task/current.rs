@@ -1,4 +1,4 @@
-//! What a task can learn about itself.
+//! What a task can query about itself.
 
 use super::{Header, Priority, TaskId, cancel};
 use crate::context;
@@ -13,7 +13,7 @@ pub struct CurrentTask {
     pub id: TaskId,
     /// Its name, if it was given one.
     pub name: Option<Arc<str>>,
-    /// How urgent it is.
+    /// Its priority.
     pub priority: Priority,
     /// Where it was spawned.
     pub location: &'static Location<'static>,
@@ -21,7 +21,7 @@ pub struct CurrentTask {
     pub cancelled: bool,
 }
 
-/// The task that the caller runs in, or works for as a branch; none outside of tasks.
+/// The task that the caller runs in, or works for as a branch; `None` outside of tasks.
 ///
 /// ```
 /// use sateen::{Spawn, current_task};
@@ -31,7 +31,7 @@ pub struct CurrentTask {
 /// ```
 pub fn current_task() -> Option<CurrentTask> {
     let fiber = context::fiber()?;
-    // SAFETY: what runs on the calling fiber lies on its stack, and keeps its task.
+    // SAFETY: what runs on the calling fiber lies on its stack, and keeps its task alive.
     let task: &Header = unsafe { fiber.running().as_ref()?.task.as_ref()? };
     Some(CurrentTask {
         id: task.id(),

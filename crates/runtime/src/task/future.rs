@@ -1,11 +1,12 @@
 //! Futures as tasks. Any worker that takes a future's entry polls it; the handle is the same as for
 //! closures.
 //!
-//! A future is one heap frame: the task's header, the [`WakeWord`], and the future, which gives way
-//! to the result. The header's state word says who may have the result, as for closures. (A future
-//! counts as started from birth: only an entry's taker may claim it.) The wake word says who may
-//! poll, and who keeps the frame. The list of live futures keeps the runtime: while a future has
-//! not ended, the workers have not, so a waker that finds it pending finds the runtime.
+//! A future is one heap frame: the task's header, the [`WakeWord`], and the future, which is
+//! replaced by its result. As for closures, the header's state word controls who owns the result.
+//! (A future counts as started from birth: only an entry's taker may claim it.) The wake word
+//! controls who may poll, and who keeps the frame alive. The list of live futures keeps the runtime
+//! alive. Workers do not end before the futures, so a waker of a pending future can rely on the
+//! runtime.
 
 use super::{Actions, Birth, Delivery, Header, JoinError, JoinHandle, Running, identity, start};
 use crate::context;
@@ -29,19 +30,19 @@ use std::pin::Pin;
 use std::ptr::NonNull;
 use std::task::{Context, Poll, RawWaker, RawWakerVTable, Waker};
 
-/// No worker in particular.
+/// No particular worker.
 const ANYWHERE: u32 = u32::MAX;
 
-/// The part of a future's task that does not depend on its type.
+/// The type-independent part of a future's task.
 #[repr(C)]
 pub(crate) struct Head {
     task: Header,
     word: WakeWord,
     /// The only worker that may poll it, or [`ANYWHERE`].
     worker: AtomicU32,
-    /// It has been polled, or ended without. Written by the poller.
+    /// Whether it was polled, or ended without a poll. Written by the poller.
     begun: AtomicBool,
-    /// Its runtime. The header's `home` is null: no joiner runs a future in place.
+    /// Its runtime. The header's `home` is null, because no joiner runs a future in place.
     home: *const Shared,
     /// Its links among the runtime's live futures.
     links: Links<Self>,
@@ -56,11 +57,11 @@ impl Live for Head {
 }
 
 struct FutureActions {
-    /// Polls. True: the result is written, and the future is gone.
+    /// Polls the future. Returns true when the result is written and the future is gone.
     poll: unsafe fn(NonNull<Head>, &mut Context<'_>) -> bool,
-    /// Drops the future; the error is its result.
+    /// Drops the future; its result is the error.
     drop: unsafe fn(NonNull<Head>, JoinError),
-    /// Frees the frame, from which everything is gone.
+    /// Frees the frame, whose contents are gone.
     free: unsafe fn(NonNull<Head>),
 }
 
@@ -71,7 +72,7 @@ struct Frame<F: Future> {
 }
 
 enum Body<F: Future> {
-    /// Pinned: dropped where it lies.
+    /// Pinned: dropped in place.
     Future(F),
     Result(Result<F::Output, JoinError>),
     Empty,
@@ -91,12 +92,12 @@ impl<F: Future> Frame<F> {
     }
 
     /// # Safety
-    /// `head` starts a `Frame<F>` with a future that is the caller's.
+    /// `head` starts a `Frame<F>` with a future that the caller owns.
     unsafe fn poll(head: NonNull<Head>, cx: &mut Context<'_>) -> bool {
         // SAFETY: by contract; it is never moved.
         let polled = unsafe { Self::body(head) }.with_mut(|body| match unsafe { &mut *body } {
             Body::Future(future) => {
-                // SAFETY: it lies in the frame until it is dropped there.
+                // SAFETY: it stays in the frame until it is dropped there.
                 let future = unsafe { Pin::new_unchecked(future) };
                 catch_unwind(AssertUnwindSafe(|| future.poll(cx)))
             }
@@ -124,9 +125,8 @@ impl<F: Future> Frame<F> {
     unsafe fn end(head: NonNull<Head>, result: Result<F::Output, JoinError>) {
         // SAFETY: by contract.
         unsafe { Self::body(head) }.with_mut(|body| {
-            // A destructor that waits is not cancelled, and its panic is discarded.
-            // SAFETY: this thread owns the future. The place is written again below without another
-            // drop.
+            // A destructor that waits is not cancelled, and its panic is discarded. SAFETY: this
+            // thread owns the future. The place is overwritten below without another drop.
             let dropping = || sateen_sync::park::uninterrupted(|| unsafe { body.drop_in_place() });
             discard(catch_unwind(AssertUnwindSafe(dropping)));
             // SAFETY: as above.
@@ -148,17 +148,17 @@ unsafe fn no_closure(_: NonNull<Header>) {
 }
 
 /// # Safety
-/// `header` starts a `Frame<F>` with a future that is the caller's.
+/// `header` starts a `Frame<F>` with a future that the caller owns.
 unsafe fn refuse<F: Future>(header: NonNull<Header>, error: JoinError) {
     // SAFETY: by contract.
     unsafe { Frame::<F>::drop(header.cast(), error) };
 }
 
 /// Drops the user's values once the task and its handle are done with the frame. The last waker,
-/// wherever that is, frees the frame.
+/// wherever it is, frees the frame.
 ///
 /// # Safety
-/// `header` starts a `Frame<F>` that is done, with a result that is the caller's.
+/// `header` starts a `Frame<F>` that is done, with a result that the caller owns.
 unsafe fn drop_result<F: Future>(header: NonNull<Header>) {
     // SAFETY: by contract.
     unsafe {
@@ -170,7 +170,7 @@ unsafe fn drop_result<F: Future>(header: NonNull<Header>) {
 /// # Safety
 /// As [`drop_result`].
 unsafe fn exchange_result<F: Future>(header: NonNull<Header>) -> Body<F> {
-    // SAFETY: by contract; only a result or nothing is left, so nothing pinned moves.
+    // SAFETY: by contract. Only a result or nothing is left, so nothing pinned moves.
     unsafe { Frame::<F>::body(header.cast()) }
         .with_mut(|body| unsafe { std::mem::replace(&mut *body, Body::Empty) })
 }
@@ -185,8 +185,8 @@ unsafe fn take_result<F: Future>(header: NonNull<Header>) -> Result<F::Output, J
     }
 }
 
-/// Makes a task of `future` and returns the part to be queued, and its handle. `worker` is the
-/// calling thread, if that is one of `home`'s.
+/// Creates a task for `future` and returns the part to be queued, and its handle. `worker` is the
+/// calling thread's, if it belongs to `home`.
 pub(super) fn new<F>(
     future: F,
     home: &Arc<Shared>,
@@ -223,20 +223,20 @@ where
         body: UnsafeCell::new(Body::Future(future)),
     });
     let head = NonNull::from(Box::leak(frame)).cast::<Head>();
-    // SAFETY: new; it leaves at its end.
+    // SAFETY: new; it leaves the list when it ends.
     unsafe { home.futures.enter(head) };
     let handle = JoinHandle::new(head.cast(), take_result::<F>);
-    // The word says that an entry is queued already, so a cancelled token queues no second one.
+    // The word already says that an entry is queued, so a cancelled token queues no second one.
     identity::attach(head.cast());
     (head, handle)
 }
 
-/// Queues a future, whose word says that it is queued, where it belongs.
+/// Queues a future, whose word says so already, where it belongs.
 ///
 /// # Safety
-/// The entry is the caller's.
+/// The caller owns the entry.
 unsafe fn enqueue(head: NonNull<Head>) {
-    // SAFETY: the entry keeps the frame, which may be gone once it is pushed.
+    // SAFETY: the entry keeps the frame alive, which may be gone once the entry is pushed.
     let (home, index) = unsafe {
         // Ordering: Relaxed; written before the entry came here.
         (head.as_ref().home, head.as_ref().worker.load(Ordering::Relaxed))
@@ -251,8 +251,8 @@ unsafe fn enqueue(head: NonNull<Head>) {
         }
         return;
     }
-    // SAFETY: the future has not ended, and cannot before its entry is pushed; until then the
-    // workers keep the runtime. It may end right after the push. Hence the count of our own.
+    // SAFETY: the future cannot end before its entry is pushed; until then the workers keep the
+    // runtime alive. It may end right after the push, so this thread holds its own count.
     let shared = unsafe {
         Arc::increment_strong_count(home);
         Arc::from_raw(home)
@@ -260,7 +260,7 @@ unsafe fn enqueue(head: NonNull<Head>) {
     if index == ANYWHERE {
         shared.submit_inside(entry);
     } else {
-        // An index that was written is that of a worker that runs.
+        // An index is written only for a worker that runs.
         shared.workers[index as usize].post(&shared, entry);
     }
 }
@@ -268,37 +268,37 @@ unsafe fn enqueue(head: NonNull<Head>) {
 /// Whether the future was spawned on `shared`.
 ///
 /// # Safety
-/// The caller has its entry.
+/// The caller owns its entry.
 pub(crate) unsafe fn is_of(head: NonNull<Head>, shared: &Arc<Shared>) -> bool {
     // SAFETY: the entry keeps the frame.
     std::ptr::eq(unsafe { head.as_ref() }.home, Arc::as_ptr(shared))
 }
 
-/// Queues the future again at its runtime.
+/// Queues the future at its runtime again.
 ///
 /// # Safety
-/// The entry is the caller's, who gives it up.
+/// The caller owns the entry, and gives it up.
 #[cold]
 pub(crate) unsafe fn send_home(head: NonNull<Head>) {
     // SAFETY: by contract.
     unsafe { enqueue(head) };
 }
 
-/// The calling thread makes the future ready, and is about to queue it.
+/// Called before the calling thread queues a future that it makes ready.
 ///
 /// # Safety
-/// The caller has the future's entry.
+/// The caller owns the future's entry.
 #[inline]
 unsafe fn note_woken(head: &Head) {
     count_task_woken();
     head.task.note_ready();
     // SAFETY: the future does not end before its entry is queued. Until then the workers keep the
-    // runtime.
+    // runtime alive.
     trace::future_woken(unsafe { &*head.home }, head.task.id.get());
 }
 
 /// # Safety
-/// The caller has a reference, or keeps the frame in another way.
+/// The caller has a reference, or keeps the frame alive in another way.
 unsafe fn wake(head: NonNull<Head>) {
     // SAFETY: by the caller's contract; then this thread owns the entry.
     unsafe {
@@ -312,8 +312,8 @@ unsafe fn wake(head: NonNull<Head>) {
 /// # Safety
 /// The caller has a reference and gives it up.
 unsafe fn release(head: NonNull<Head>) {
-    // SAFETY: by the caller's contract. This thread may queue an abandoned future, and free a free
-    // frame.
+    // SAFETY: by the caller's contract. This thread may queue an abandoned future, and free an
+    // unreferenced frame.
     unsafe {
         match head.as_ref().word.release() {
             Released::Kept => {}
@@ -323,7 +323,7 @@ unsafe fn release(head: NonNull<Head>) {
     }
 }
 
-/// Gives up the handle's reference.
+/// Drops the handle's reference.
 ///
 /// # Safety
 /// `header` starts a future's task, and the caller was its handle.
@@ -332,15 +332,14 @@ pub(super) unsafe fn drop_handle(header: NonNull<Header>) {
     unsafe { release(header.cast()) };
 }
 
-/// Wakes a future that has been marked as cancelled. A worker that polls it, now or next, is to see
-/// the mark.
+/// Wakes a future that was marked as cancelled, so that its current or next poll sees the mark.
 ///
 /// # Safety
 /// `header` starts a future's task, and the caller keeps it from ending.
 pub(super) unsafe fn interrupt(header: NonNull<Header>, shared: bool) -> Delivery {
     let head: NonNull<Head> = header.cast();
     // SAFETY: by the caller's contract. This thread owns the entry from now on, and the entry keeps
-    // the future until it is queued.
+    // the future alive until it is queued.
     let (entry, task) =
         unsafe { (head.as_ref().word.wake().then_some(Woken(head)), header.as_ref()) };
     // A poll that this misses began after the wake-up, and has seen the mark.
@@ -364,11 +363,11 @@ impl Woken {
 /// Polls the future of a taken entry.
 ///
 /// # Safety
-/// The entry is the caller's, who gives it up.
+/// The caller owns the entry, and gives it up.
 pub(crate) unsafe fn poll_queued(worker: &Owner, fiber: &Fiber, head: NonNull<Head>) {
-    // SAFETY: the entry, then the poll, keeps the frame.
+    // SAFETY: first the entry and then the poll keeps the frame alive.
     let this = unsafe { head.as_ref() };
-    // Before `begin`: a canceller that wakes the future later looks here.
+    // Before `begin`: a canceller that wakes the future later reads this.
     this.task.started_on.set(fiber);
     // Ordering: Relaxed; handed on with the entry.
     if worker.is_alone() && this.worker.load(Ordering::Relaxed) == ANYWHERE {
@@ -381,7 +380,7 @@ pub(crate) unsafe fn poll_queued(worker: &Owner, fiber: &Fiber, head: NonNull<He
     };
     let cancelled = || this.task.is_cancelled() || worker.shared().is_cancelling();
     let mut over = !cancelled() && {
-        // SAFETY: the poll has begun, so the future is ours, and does not run yet.
+        // SAFETY: the poll has begun, so we own the future, which does not run yet.
         unsafe { spans::make(&this.task) };
         run(&|| {
             if !this.begun.load(Ordering::Relaxed) {
@@ -392,7 +391,7 @@ pub(crate) unsafe fn poll_queued(worker: &Owner, fiber: &Fiber, head: NonNull<He
             fiber.begin_task(&this.task);
             trace::poll_began(fiber, &this.task);
             // The poll's own reference is not counted; clones are.
-            // SAFETY: the poll keeps the frame.
+            // SAFETY: the poll keeps the frame alive.
             let waker = unsafe { Waker::from_raw(raw_waker(head)) };
             let waker = ManuallyDrop::new(waker);
             // SAFETY: the poll has begun, so this thread owns the future.
@@ -418,19 +417,19 @@ pub(crate) unsafe fn poll_queued(worker: &Owner, fiber: &Fiber, head: NonNull<He
     }
     if !over {
         over = run(&|| {
-            // SAFETY: still ours.
+            // SAFETY: we still own it.
             unsafe { (this.actions.drop)(head, JoinError::Cancelled) };
             true
         });
     }
     debug_assert!(over);
-    // SAFETY: it is still ours, and over.
+    // SAFETY: we still own it, and it is over.
     unsafe { spans::close(&this.task) };
     if this.begun.load(Ordering::Relaxed) {
         worker.counters.ended.bump();
     }
     identity::detach(head.cast());
-    // SAFETY: the result is written; the run keeps the frame until `finish`.
+    // SAFETY: the result is written; the run keeps the frame alive until `finish`.
     unsafe {
         worker.shared().futures.leave(head);
         super::conclude(head.cast());
@@ -443,9 +442,9 @@ pub(crate) unsafe fn poll_queued(worker: &Owner, fiber: &Fiber, head: NonNull<He
 /// Ends a queued future with `error` instead of polling it.
 ///
 /// # Safety
-/// The entry is the caller's, who gives it up; the caller is no worker of the runtime.
+/// The caller owns the entry, and gives it up. The caller is not a worker of the runtime.
 pub(super) unsafe fn refuse_queued(head: NonNull<Head>, shared: &Shared, error: JoinError) {
-    // SAFETY: the entry, then the run, keeps the frame.
+    // SAFETY: first the entry and then the run keeps the frame alive.
     unsafe {
         let this = head.as_ref();
         this.word.begin();
@@ -464,7 +463,7 @@ static WAKER: RawWakerVTable =
 
 /// Whether the waker wakes a future of this runtime.
 pub(crate) fn is_waker_of(waker: &Waker, shared: &Shared) -> bool {
-    // SAFETY: with this table it keeps its future's frame.
+    // SAFETY: a waker with this table keeps its future's frame alive.
     std::ptr::eq(waker.vtable(), &WAKER)
         && unsafe { std::ptr::eq(head(waker.data()).as_ref().home, shared) }
 }

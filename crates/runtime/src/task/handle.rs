@@ -19,34 +19,34 @@ use std::pin::Pin;
 use std::ptr::NonNull;
 use std::task::{Context, Poll, Waker};
 
-/// Why a task gave no result.
+/// Why a task returned no result.
 #[non_exhaustive]
 pub enum JoinError {
     /// The task panicked, with this payload. (With `panic = "abort"` a panic ends the process.)
     Panicked(PanicPayload),
-    /// The runtime had been shut down, or has lost all its workers before one took the task. The
+    /// The runtime had been shut down, or lost all its workers before one took the task. The
     /// closure was dropped.
     ShutDown,
-    /// No stack was available to start the task on. For 40 ms nothing ran that might free one, and
-    /// no task waited with a time limit. See [`Builder::max_stacks`](crate::Builder::max_stacks).
+    /// There was no stack to start the task on. For 40 ms nothing ran that might free one, and no
+    /// task waited with a time limit. See [`Builder::max_stacks`](crate::Builder::max_stacks).
     OutOfStacks,
-    /// There is no global runtime; the reason.
+    /// There is no global runtime, for this reason.
     NoRuntime(String),
-    /// The task was cancelled before it gave a result.
+    /// The task was cancelled before it returned a result.
     Cancelled,
-    /// The process has forked: the task, or its runtime, was left in the parent.
+    /// The process has forked; the task, or its runtime, stayed in the parent.
     Forked,
-    /// A scheduling [policy](crate::policy::Policy) dropped it on a thread that is no worker,
-    /// before it started.
+    /// A scheduling [policy](crate::policy::Policy) dropped it, before it started, on a thread that
+    /// is not a worker.
     Lost,
     /// The task asked for a stack of this many bytes, which is more than the maximum.
     StackSize(usize),
     /// The task was to run on a worker that does not exist, or whose
     /// [`WorkerThread`](crate::WorkerThread) was dropped.
     NoWorker {
-        /// The index asked for.
+        /// The requested index.
         worker: usize,
-        /// How many workers there are.
+        /// The number of workers.
         workers: usize,
     },
     /// It was spawned by a hook, a policy, a stack allocator or a callback, where there is no
@@ -54,8 +54,8 @@ pub enum JoinError {
     InHook,
 }
 
-/// Why the calling thread, which runs no task, does not spawn on the global runtime; none if it
-/// does.
+/// Why the calling thread, which runs no task, may not spawn on the global runtime; `None` if it
+/// may.
 pub(super) fn no_spawns_here() -> Option<JoinError> {
     context::with(|c| match (c.is_off_fiber(), c.is_inline()) {
         (true, _) => Some(JoinError::InHook),
@@ -65,7 +65,7 @@ pub(super) fn no_spawns_here() -> Option<JoinError> {
 }
 
 impl JoinError {
-    /// Gives back the panic's payload, for [`std::panic::resume_unwind`].
+    /// Returns the panic's payload, for [`std::panic::resume_unwind`].
     ///
     /// # Errors
     /// The error itself, if the task did not panic.
@@ -122,7 +122,7 @@ impl std::error::Error for JoinError {}
 
 const TAKEN: &str = "a JoinHandle was asked again after it had given its result";
 
-/// The handle of a spawned task, which gives its result.
+/// The handle of a spawned task, which returns its result.
 ///
 /// [`JoinHandle::join`] blocks a thread and suspends a task; `.await` waits in async code. A
 /// dropped handle detaches its task: the task runs on and its result is dropped.
@@ -137,14 +137,14 @@ const TAKEN: &str = "a JoinHandle was asked again after it had given its result"
 pub struct JoinHandle<T> {
     header: NonNull<Header>,
     take: unsafe fn(NonNull<Header>) -> Result<T, JoinError>,
-    /// The result has been taken: only the reference is left to drop.
+    /// Whether the result was taken, so that only the reference is left to drop.
     taken: bool,
     owns: PhantomData<T>,
 }
 
-// SAFETY: the handle gives access to the result, a `T: Send`, and to a state word that is Sync.
+// SAFETY: the handle gives access to the result, a `T: Send`, and to a state word, which is Sync.
 unsafe impl<T: Send> Send for JoinHandle<T> {}
-// SAFETY: a shared handle can only be asked whether the task is done.
+// SAFETY: a shared handle only tells whether the task is done.
 unsafe impl<T: Send> Sync for JoinHandle<T> {}
 impl<T> Unpin for JoinHandle<T> {}
 
@@ -174,9 +174,8 @@ impl<T> JoinHandle<T> {
 
     /// Changes the number that the task was spawned with for the scheduling policy
     /// ([`Spawn::property`](super::Spawn::property)), wherever the task is queued or suspended. A
-    /// policy of the user's making is told
-    /// ([`Policy::property_change`](crate::policy::Policy::property_change)). Returns false if the
-    /// task was spawned without a number.
+    /// custom policy is told ([`Policy::property_change`](crate::policy::Policy::property_change)).
+    /// Returns false if the task was spawned without a number.
     ///
     /// # Cost
     /// A short lock for each worker.
@@ -191,22 +190,22 @@ impl<T> JoinHandle<T> {
         self.header().set_property(property)
     }
 
-    /// Asks the task to end. A task that has not started never will. A task that waits, or comes to
-    /// a wait, a yield or another cancellation point, unwinds from there with
-    /// [`Cancelled`](super::Cancelled), on its own worker. The handle then gives
-    /// [`JoinError::Cancelled`]. A task that never waits runs to its end.
+    /// Asks the task to end. A task that has not started never will. A task that reaches a wait, a
+    /// yield or another cancellation point unwinds from there with [`Cancelled`](super::Cancelled),
+    /// on its own worker. The handle then returns [`JoinError::Cancelled`]. A task that never waits
+    /// runs to its end.
     ///
-    /// In a program that is built with `panic = "abort"` nothing unwinds, and a task that has
-    /// started runs on to its end ([`check_cancelled`](crate::check_cancelled) tells it). The
-    /// guide's page `panic_abort` has a table.
+    /// In a program built with `panic = "abort"` nothing unwinds, and a started task runs to its
+    /// end ([`check_cancelled`](crate::check_cancelled) tells it). The guide's page `panic_abort`
+    /// has a table.
     ///
-    /// These are no cancellation points:
+    /// These are not cancellation points:
     ///
-    /// * `join`, `fork` and `scope`, which cancel their branches with the task, wait for them, and
-    ///   unwind then;
-    /// * taking a lock again after a condition wait;
+    /// * `join`, `fork` and `scope`: they cancel their branches with the task, wait for them, and
+    ///   then unwind;
+    /// * relocking after a condition wait;
     /// * an `RwLock`, a `ReentrantMutex` or a raw mutex without a time limit;
-    /// * anything while the task unwinds already.
+    /// * anything while the task is already unwinding.
     ///
     /// ```
     /// use sateen::{JoinError, spawn};
@@ -222,14 +221,14 @@ impl<T> JoinHandle<T> {
 
     /// Waits for the task's end and returns its result.
     ///
-    /// A plain thread blocks. A task of the same runtime runs the joined task in place if that has
-    /// not started. Otherwise the caller is suspended.
+    /// A plain thread blocks. A task of the same runtime runs an unstarted task in place. Otherwise
+    /// the caller is suspended.
     ///
     /// # Errors
     /// [`JoinError`]: the task panicked, or never ran.
     ///
     /// # Panics
-    /// If the result was taken before, by polling the handle.
+    /// If the result was already taken by polling the handle.
     pub fn join(mut self) -> Result<T, JoinError> {
         assert!(!self.taken, "{TAKEN}");
         if !self.is_finished() && !self.run_in_place() {
@@ -241,11 +240,11 @@ impl<T> JoinHandle<T> {
         self.take_result()
     }
 
-    /// Waits as [`JoinHandle::join`] does, but no longer than `limit`. It never runs the task in
+    /// Waits like [`JoinHandle::join`], but no longer than `limit`. It never runs the task in
     /// place.
     ///
     /// # Errors
-    /// The handle, if the task has not ended by then; the task goes on. (The inner error is the
+    /// The handle, if the task has not ended by then; the task continues. (The inner error is the
     /// task's.)
     ///
     /// # Panics
@@ -281,23 +280,23 @@ impl<T> JoinHandle<T> {
         });
     }
 
-    /// Waits by `park` until the task is done, or `park` returns false because it no longer waits.
+    /// Calls `park` until the task is done, or `park` returns false because it no longer waits.
     fn wait_with(&self, park: impl Fn() -> bool) {
         let waker = park::current_waker();
         /// # Safety
-        /// The place is that of a header.
+        /// The place is the address of a header.
         unsafe fn owner(place: *const ()) -> u64 {
             // SAFETY: by contract.
             unsafe { (*place.cast::<Header>()).id().get() }
         }
         let task = Awaited::new("task", self.header.as_ptr().cast());
-        // SAFETY: called while the handle waits, which keeps the frame.
+        // SAFETY: called while the handle waits, which keeps the frame alive.
         let task = unsafe { task.with_owner(owner) };
         park::waiting_for(task, || while self.poll_with(&waker).is_pending() && park() {});
     }
 
-    /// Whether no thread in this process will ever end the task. (A worker that has forked may, and
-    /// a runtime that is the forking thread.)
+    /// Whether no thread of this process will ever end the task. (A worker that has forked may, and
+    /// so may a current-thread runtime on the forking thread.)
     #[cold]
     fn is_left_in_parent(&self) -> bool {
         let survives = || {
@@ -307,17 +306,17 @@ impl<T> JoinHandle<T> {
         forked::is_older(self.id()) && !survives()
     }
 
-    /// Runs the task here if this is a task of the same runtime, there is enough stack, and no
-    /// worker was faster. True: it is done.
+    /// Runs the task in place if the caller is a task of the same runtime, there is enough stack,
+    /// and no worker was faster. Returns whether the task is done.
     fn run_in_place(&mut self) -> bool {
         let Some((worker, fiber)) = context::here() else { return false };
         Owner::poll();
         let shared: &Shared = worker.shared();
-        // The task may need nearly all of the stack that it was to have. So a chain of tasks that
-        // each join the next does not use up this one: suspended, it costs a stack each.
+        // The task may need nearly all of the stack that it was promised. So a chain of tasks, each
+        // of which joins the next, must not use up this stack: suspended, each costs one stack.
         let roomy = fiber.stack_left() > shared.stacks.most_of_default();
-        // Under a time limit the task would be held to that limit, too. Under a mask no caller
-        // could cancel it. In an unwinding it would appear to panic.
+        // A time limit would apply to the task too. Under a mask no caller could cancel it. During
+        // unwinding it would appear to panic.
         if !std::ptr::eq(self.header().home, shared)
             || !roomy
             || !fiber.limit().is_null()
@@ -327,14 +326,14 @@ impl<T> JoinHandle<T> {
             return false;
         }
         // The youngest entry is often this task's. Taking it saves the exchange of a claim, and
-        // taking stale entries off keeps them from piling up.
+        // removing stale entries keeps them from piling up.
         if self.header().extra.is_some() && !self.fits(worker, fiber) {
             return false;
         }
         if worker.pop_task(self.header) {
             self.header().state.claim_alone(self.header().extra.is_some());
         } else if worker.custom_policy().is_some() && !fiber.keeps_thread() {
-            // It decides what runs next.
+            // The custom policy decides what runs next.
             return false;
         } else if !self.header().state.claim_inline() {
             return false;
@@ -349,8 +348,8 @@ impl<T> JoinHandle<T> {
     /// Whether the task, which has more than a closure, can run here.
     #[cold]
     fn fits(&self, worker: &Worker, fiber: &Fiber) -> bool {
-        // Branches that lie below would be taken for the task's own: a task with an identity needs
-        // a bare stack.
+        // Branches below would be taken for the task's own, so a task with an identity needs a bare
+        // join stack.
         fiber.join_stack().is_bare()
             && self.header().stack_size().is_none_or(|size| size < fiber.stack_left())
             && self.header().worker().is_none_or(|index| index == worker.index())
@@ -374,7 +373,7 @@ impl<T> JoinHandle<T> {
             }
         }
         let new = Some(waker.clone());
-        // SAFETY: WAITING is not set, so the slot is the handle's alone.
+        // SAFETY: WAITING is not set, so the handle owns the slot.
         let old = header.waker.with_mut(|slot| unsafe { std::mem::replace(&mut *slot, new) });
         if !header.state.register() || old.is_some_and(|old| self.is_done_without(old)) {
             return Poll::Ready(());
@@ -382,9 +381,9 @@ impl<T> JoinHandle<T> {
         Poll::Pending
     }
 
-    /// Drops an earlier waker, now that the slot is in order. Its destructor is foreign: it may
-    /// panic, and it may wait, and so take the wake-up that the new waker has just got. So the
-    /// caller learns whether the task is done.
+    /// Drops an earlier waker, now that the slot is consistent. Its destructor is foreign: it may
+    /// panic, or wait and so consume the wake-up that the new waker has just got. So the caller
+    /// learns whether the task is done.
     #[cold]
     fn is_done_without(&self, old: Waker) -> bool {
         discard(old);
@@ -393,7 +392,7 @@ impl<T> JoinHandle<T> {
 
     fn take_result(&mut self) -> Result<T, JoinError> {
         self.taken = true;
-        // SAFETY: done, or claimed and run by us: the result is the handle's.
+        // SAFETY: done, or claimed and run by us: the handle owns the result.
         unsafe { (self.take)(self.header) }
     }
 }
@@ -422,7 +421,7 @@ impl<T> Drop for JoinHandle<T> {
             unsafe { (actions.free)(self.header) };
         }
         if actions.is_future {
-            // SAFETY: a future's frame is kept by its wake word, until now.
+            // SAFETY: a future's wake word has kept the frame alive until now.
             unsafe { super::future::drop_handle(self.header) };
         }
     }

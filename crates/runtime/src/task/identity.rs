@@ -1,4 +1,4 @@
-//! What tells a task from others: number, name, priority, and what only some tasks have.
+//! A task's identity: number, name, priority, and what only some tasks have.
 
 use super::{CancelToken, Header};
 use crate::worker::Worker;
@@ -15,7 +15,7 @@ use std::sync::Arc;
 pub struct TaskId(NonZeroU64);
 
 impl TaskId {
-    /// As a plain number, never 0.
+    /// The number, never 0.
     pub fn get(self) -> u64 {
         self.0.get()
     }
@@ -27,13 +27,13 @@ impl std::fmt::Display for TaskId {
     }
 }
 
-/// How urgent a task is, compared with others that could run. It is not inherited: the spawner sets
-/// it.
+/// The priority of a task, compared with others that could run. It is not inherited: the spawner
+/// sets it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Priority {
     /// Runs when nothing else waits at its worker.
     Low,
-    /// The usual.
+    /// The default.
     #[default]
     Normal,
     /// Runs before anything else that waits at its worker.
@@ -41,7 +41,7 @@ pub enum Priority {
 }
 
 impl Priority {
-    /// How many there are.
+    /// The number of priorities.
     pub(crate) const COUNT: usize = 3;
 
     pub(crate) fn index(self) -> u8 {
@@ -57,16 +57,16 @@ impl Priority {
     }
 }
 
-/// What only some tasks have.
+/// Data that only some tasks have.
 #[derive(Default)]
 pub(crate) struct Extra {
     pub(crate) name: Option<Arc<str>>,
     pub(crate) stack_size: Option<usize>,
-    /// The worker that it must run on.
+    /// The only worker that may run it.
     pub(crate) worker: Option<usize>,
     pub(crate) token: Option<CancelToken>,
     pub(crate) property: Option<Property>,
-    /// Of a task with a name: since when it can run, in ticks.
+    /// For a named task, since when it is ready, in ticks.
     pub(crate) ready_at: AtomicU64,
 }
 
@@ -81,11 +81,11 @@ impl Extra {
     }
 }
 
-/// What a policy orders by.
+/// A number that policies may order by.
 pub(crate) struct Property {
     value: AtomicU64,
     state: PropertyState,
-    /// What is told when it changes.
+    /// The listener for changes.
     told: Option<Arc<dyn PropertyListener>>,
 }
 
@@ -97,8 +97,8 @@ const CHANGED: u8 = 1;
 const ENDED: u8 = 2;
 
 impl PropertyState {
-    /// Whether the task has ended. Under a lock that [`PropertyListener::forget`] takes too, which
-    /// is called after the end.
+    /// Whether the task has ended. Called under a lock that [`PropertyListener::forget`] also
+    /// takes, which is called after the end.
     pub(crate) fn has_ended(&self) -> bool {
         // Ordering: Relaxed, by that lock.
         self.0.load(Ordering::Relaxed) & ENDED != 0
@@ -141,9 +141,9 @@ impl Property {
     }
 }
 
-/// What wants to know of changed properties.
+/// A listener for changed properties.
 pub(crate) trait PropertyListener: Send + Sync {
-    /// The property of `task` has changed, wherever the task is queued. Any thread.
+    /// The property of `task` has changed, wherever the task is queued. Called on any thread.
     fn tell(&self, task: TaskId, property: u64, state: &PropertyState);
 
     /// The task has ended.
@@ -153,15 +153,15 @@ pub(crate) trait PropertyListener: Send + Sync {
 /// Attaches a new task to its token.
 #[inline]
 pub(super) fn attach(header: NonNull<Header>) {
-    // SAFETY: just made by the caller.
+    // SAFETY: the caller has just created it.
     let extra = unsafe { header.as_ref() }.extra.as_ref();
     if let Some(token) = extra.and_then(|extra| extra.token.as_ref()) {
         token.attach(header);
     }
 }
 
-/// Detaches a task that is about to end: its token cannot cancel it any more, and policies hear no
-/// more of it.
+/// Detaches a task that is about to end: its token can no longer cancel it, and policies are no
+/// longer told of it.
 #[inline]
 pub(super) fn detach(header: NonNull<Header>) {
     // SAFETY: the caller's claim keeps the frame.
@@ -176,7 +176,7 @@ pub(super) fn detach(header: NonNull<Header>) {
     }
 }
 
-/// Numbers in a row. A worker takes many at a time, so drawing one costs an addition.
+/// Consecutive task numbers. A worker takes many at a time, so drawing one costs an addition.
 #[derive(Debug)]
 pub(crate) struct Ids {
     next: Cell<u64>,
@@ -211,13 +211,13 @@ impl Ids {
         self.draw()
     }
 
-    /// Above all numbers that have been handed out, to workers too.
+    /// A bound above all numbers handed out so far, including those that workers hold.
     pub(crate) fn bound() -> u64 {
         // Ordering: Relaxed, as above.
         NEXT.load(Ordering::Relaxed)
     }
 
-    /// A number for a task that no worker spawned.
+    /// A number for a task that was not spawned on a worker.
     pub(crate) fn outside() -> TaskId {
         // Ordering: Relaxed, as above.
         let id = NEXT.fetch_add(1, Ordering::Relaxed);

@@ -8,12 +8,12 @@ use std::any::Any;
 use std::marker::PhantomData;
 use std::mem::ManuallyDrop;
 
-/// Rounds in which destructors may make new values, before the rest is leaked.
+/// Rounds in which destructors may create new values; then the rest is leaked.
 const ROUNDS: usize = 8;
 
 type Slot = (*const (), Box<dyn Any>);
 
-/// The values of one task. Only its fiber uses them. Only [`Locals::destroy`] drops them.
+/// The values of one task. Only its fiber uses them, and only [`Locals::destroy`] drops them.
 #[derive(Debug)]
 pub(crate) struct Locals(UnsafeCell<ManuallyDrop<Vec<Slot>>>);
 
@@ -23,7 +23,7 @@ impl Locals {
         Self(UnsafeCell::new(ManuallyDrop::new(Vec::new())))
     }
 
-    /// Drops all values, the youngest first. Their destructors may still use the others and make
+    /// Drops all values, the youngest first. Their destructors may still use the others and create
     /// new ones.
     #[inline]
     pub(crate) fn destroy(&self) {
@@ -36,14 +36,14 @@ impl Locals {
     #[cold]
     fn destroy_slow(&self) {
         for _ in 0..ROUNDS {
-            // SAFETY: as above. The vector is out of the cell before foreign code runs.
+            // SAFETY: as above. The vector is taken out of the cell before user code runs.
             let slots = self.0.with_mut(|slots| unsafe { std::mem::take(&mut **slots) });
             if slots.is_empty() {
                 return;
             }
             slots.into_iter().rev().for_each(|(_, value)| discard(value));
         }
-        // Destructors make new values without end: these are leaked.
+        // The destructors create new values for ever, so these are leaked.
     }
 
     fn get(&self, key: *const ()) -> Option<*const dyn Any> {
@@ -54,7 +54,7 @@ impl Locals {
     }
 
     fn add(&self, key: *const (), value: Box<dyn Any>) {
-        // SAFETY: the task's fiber; the reference ends here, and nothing foreign runs meanwhile.
+        // SAFETY: the task's fiber; the reference ends here, and no user code runs meanwhile.
         self.0.with_mut(|slots| unsafe { (*slots).push((key, value)) });
     }
 }
@@ -66,7 +66,7 @@ pub enum FiberLocalError {
     /// The caller does not run in a task.
     NoTask,
     /// The caller is a branch of a join, fork, scope or loop. Branches have no identity of their
-    /// own, and thieves decide which of them run on their task's fiber.
+    /// own, and thieves determine which of them run on their task's fiber.
     InBranch,
 }
 
@@ -84,8 +84,8 @@ impl std::error::Error for FiberLocalError {}
 /// A variable of which every task has its own value; declared by
 /// [`fiber_local!`](crate::fiber_local).
 ///
-/// The value is made at a task's first use of it and dropped at the task's end, on the same worker.
-/// A panic of its destructor ends there. Values need not be `Send`: a started task stays on its
+/// The value is created at a task's first use and dropped at the task's end, on the same worker. A
+/// panic of its destructor goes no further. Values need not be `Send`: a started task stays on its
 /// worker.
 ///
 /// ```
@@ -103,7 +103,7 @@ impl std::error::Error for FiberLocalError {}
 #[derive(Debug)]
 pub struct FiberLocal<T: 'static> {
     init: fn() -> T,
-    /// Gives every static an address of its own, even if the initialisers are the same.
+    /// Gives every static a distinct address, even if the initialisers are the same.
     _place: u8,
     _owns: PhantomData<fn() -> T>,
 }
@@ -127,15 +127,15 @@ impl<T: 'static> FiberLocal<T> {
         }
     }
 
-    /// Runs `f` with the calling task's value, made now if this is its first use.
+    /// Runs `f` with the calling task's value, which is created if this is its first use.
     ///
     /// # Errors
     /// [`FiberLocalError`]. If a task runs one of its own branches in place, such as the second of
-    /// a [`join`](crate::join), only debug builds notice: keeping count would cost every join a
-    /// good part of its time.
+    /// a [`join`](crate::join), only debug builds detect it: counting would slow down every join
+    /// noticeably.
     ///
     /// # Cost
-    /// A search among the task's variables.
+    /// A linear search among the task's variables.
     pub fn try_with<R>(&'static self, f: impl FnOnce(&T) -> R) -> Result<R, FiberLocalError> {
         let Some(fiber) = context::fiber() else {
             return Err(FiberLocalError::NoTask);
@@ -159,7 +159,7 @@ impl<T: 'static> FiberLocal<T> {
         let value = match locals.get(key) {
             Some(value) => value,
             None => {
-                // The initialiser may use the same variable; then that value stays.
+                // The initialiser may use the same variable; then its value wins.
                 let value = Box::new((self.init)());
                 if locals.get(key).is_none() {
                     locals.add(key, value);
@@ -167,8 +167,8 @@ impl<T: 'static> FiberLocal<T> {
                 locals.get(key).ok_or(FiberLocalError::NoTask)?
             }
         };
-        // SAFETY: the value is dropped at the end of the task, or of its destruction, and not
-        // before. It leaves the list only together with all others, and `f` runs inside the task.
+        // SAFETY: the value is dropped only at the end of the task, or of its destruction. It
+        // leaves the list only together with all others, and `f` runs inside the task.
         let value = unsafe { &*value };
         value.downcast_ref().map(f).ok_or(FiberLocalError::NoTask)
     }

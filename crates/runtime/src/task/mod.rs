@@ -1,8 +1,8 @@
 //! Spawned tasks: independent work with an identity and a handle.
 //!
-//! A task is one heap frame: header, waker, and the closure, which gives way to the result. Two
-//! references keep it, the queue's entry and the handle. [`crate::task_state`] says who may do
-//! what.
+//! A task is one heap frame: header, waker, and the closure, which is replaced by the result. Two
+//! references keep it alive: the queue's entry and the handle. [`crate::task_state`] controls who
+//! may do what.
 
 mod cancel;
 mod current;
@@ -49,7 +49,7 @@ use std::panic::{AssertUnwindSafe, Location, catch_unwind};
 use std::ptr::NonNull;
 use std::task::Waker;
 
-/// The part of a task that does not depend on its types.
+/// The type-independent part of a task.
 #[repr(C, align(8))] // For tags; see `entry.rs`.
 pub(crate) struct Header {
     state: TaskState,
@@ -57,11 +57,11 @@ pub(crate) struct Header {
     actions: &'static Actions,
     /// The slot of the handle's waker; see [`TaskState::is_waiting`].
     waker: UnsafeCell<Option<Waker>>,
-    /// The runtime that the task was spawned on; only compared, never followed. Another runtime may
-    /// have taken the address over. Then the first one has freed its [`Shared`], and the task is
-    /// done, or its entry was left with a policy of the user's. Such a task is `Send`, and may run
-    /// anywhere (`policy/custom.rs`). One that is not `Send` is of a current-thread runtime, which
-    /// has no such policy, and which frees nothing while a task is not done
+    /// The runtime on which the task was spawned; only compared, never dereferenced. Another
+    /// runtime may have reused the address. Then the first one has freed its [`Shared`], and the
+    /// task is done, or a custom policy still holds its entry. Such a task is `Send` and may run
+    /// anywhere (`policy/custom.rs`). A task that is not `Send` belongs to a current-thread
+    /// runtime. That has no custom policy, and frees nothing while a task is not done
     /// (`current_thread.rs`: `drop`).
     home: *const Shared,
     id: TaskId,
@@ -70,35 +70,36 @@ pub(crate) struct Header {
     /// The task's span of `tracing`.
     #[cfg_attr(not(feature = "tracing"), allow(dead_code))]
     span: spans::OfTask,
-    /// What only some tasks have.
+    /// Data that only some tasks have.
     extra: Option<Box<Extra>>,
 }
 
-/// What can be done with a task of any type.
+/// Operations on a task of any type.
 struct Actions {
-    /// Turns the closure into the result. Called once, by the claimer.
+    /// Replaces the closure by its result. Called once, by the claimer.
     run: unsafe fn(NonNull<Header>),
     /// Replaces the closure by an error. Called once, by the claimer, instead of `run`.
     refuse: unsafe fn(NonNull<Header>, JoinError),
-    /// Drops what is left and frees the frame.
+    /// Drops the remaining contents and frees the frame.
     free: unsafe fn(NonNull<Header>),
-    /// The task is a future: `free` drops its result only, and the [wake word](crate::wake_word)
-    /// knows who keeps the frame.
+    /// Whether the task is a future. If so, `free` only drops its result, and the [wake
+    /// word](crate::wake_word) controls who keeps the frame.
     is_future: bool,
 }
 
 impl Header {
-    /// Whether the task has been claimed: a hint.
+    /// Whether the task was claimed: a hint.
     pub(crate) fn is_started(&self) -> bool {
         self.state.is_started()
     }
 
-    /// Whether the task is to end at its next cancellation point.
+    /// Whether the task must end at its next cancellation point.
     pub(crate) fn is_cancelled(&self) -> bool {
         self.state.is_cancelled()
     }
 
-    /// A fiber other than the starter's, published as a runner of this task, takes over a branch.
+    /// Called when a fiber other than the starter's, published as a runner of this task, takes over
+    /// a branch.
     pub(crate) fn share(&self) {
         self.state.share();
     }
@@ -121,8 +122,8 @@ impl Header {
         self.extra.is_some()
     }
 
-    /// The task runs on `worker`, for the first time or, if it is a future, again. Notes how long
-    /// it could have, if it has a name.
+    /// Records that the task runs on `worker`, for the first time or, if it is a future, again. A
+    /// named task also records how long it was ready.
     #[inline]
     pub(crate) fn note_running(&self, worker: &Worker) {
         if let Some(extra) = &self.extra {
@@ -130,7 +131,7 @@ impl Header {
         }
     }
 
-    /// The task, a future, has been woken.
+    /// Records that the task, a future, was woken.
     #[inline]
     fn note_ready(&self) {
         if let Some(extra) = self.extra.as_ref().filter(|extra| extra.name.is_some()) {
@@ -143,12 +144,12 @@ impl Header {
         self.extra.as_ref().and_then(|extra| extra.name.as_ref())
     }
 
-    /// Bytes of stack that the task asks for, if it does.
+    /// The task's requested stack size, if any.
     pub(crate) fn stack_size(&self) -> Option<usize> {
         self.extra.as_ref().and_then(|extra| extra.stack_size)
     }
 
-    /// The worker that the task must run on, if any.
+    /// The only worker that may run the task, if any.
     pub(crate) fn worker(&self) -> Option<usize> {
         self.extra.as_ref().and_then(|extra| extra.worker)
     }
@@ -168,7 +169,7 @@ impl Header {
         property.inspect(|property| property.set(self.id, value)).is_some()
     }
 
-    /// The frame is about to be freed, and no other thread refers to it.
+    /// Called before the frame is freed, when no other thread refers to it.
     #[inline]
     fn drop_waker(&self) {
         // SAFETY: by the contract of the callers, which free the frame.
@@ -177,8 +178,8 @@ impl Header {
         }
     }
 
-    /// Marks the task as cancelled and wakes the fibers that run it, so that they look. The caller
-    /// holds no lock: delivering may call a policy, or an arrival callback.
+    /// Marks the task as cancelled and wakes the fibers that run it, so that they check. The caller
+    /// holds no lock: delivery may call a policy, or an arrival callback.
     ///
     /// # Safety
     /// The caller holds the handle, or the entry.
@@ -187,13 +188,13 @@ impl Header {
         unsafe { Self::mark_cancelled(header) }.deliver();
     }
 
-    /// Does what [`Header::cancel`] does, except for what may call user code.
+    /// The part of [`Header::cancel`] that calls no user code.
     ///
     /// # Safety
-    /// The caller keeps the task from ending: it holds the handle, or a lock that the task takes
-    /// before it ends, to leave its token or the list of live futures. (A count of the frame is not
-    /// enough. An end for which no thread waits is not marked, and the fibers may be gone after
-    /// it.)
+    /// The caller keeps the task from ending. It holds the handle, or a lock that the task must
+    /// take before it ends, to leave its token or the list of live futures. (A count of the frame
+    /// is not enough: an end that no thread waits for is not marked, and the fibers may be gone
+    /// after it.)
     unsafe fn mark_cancelled(header: NonNull<Self>) -> Delivery {
         // SAFETY: by contract.
         let this = unsafe { header.as_ref() };
@@ -267,7 +268,7 @@ impl<F: FnOnce() -> T, T> Frame<F, T> {
     /// # Safety
     /// `header` starts a `Frame<F, T>` and the caller has claimed it.
     unsafe fn run(header: NonNull<Header>) {
-        // SAFETY: the claim makes the body ours until `complete`.
+        // SAFETY: the claim gives us the body until `complete`.
         unsafe { header.cast::<Self>().as_ref() }.body.with_mut(|body| unsafe {
             if let Body::Closure(f) = std::mem::replace(&mut *body, Body::Empty) {
                 *body = Body::Result(catch_unwind(AssertUnwindSafe(f)).map_err(start::caught));
@@ -278,12 +279,12 @@ impl<F: FnOnce() -> T, T> Frame<F, T> {
     /// # Safety
     /// As [`Frame::run`].
     unsafe fn refuse(header: NonNull<Header>, error: JoinError) {
-        // SAFETY: the caller's claim keeps the frame.
+        // SAFETY: the caller's claim keeps the frame alive.
         let frame = unsafe { header.cast::<Self>().as_ref() };
         let result = Body::Result(Err(error));
-        // SAFETY: the claim makes the body ours until `complete`.
+        // SAFETY: the claim gives us the body until `complete`.
         let closure = frame.body.with_mut(|body| unsafe { std::mem::replace(&mut *body, result) });
-        // Its panic is discarded, for no joiner would carry it on.
+        // Its panic is discarded, because no joiner would resume it.
         discard(closure);
     }
 
@@ -293,8 +294,8 @@ impl<F: FnOnce() -> T, T> Frame<F, T> {
         let place = header.cast::<Self>();
         // SAFETY: made by `alloc`; ours alone.
         let frame = unsafe { place.as_ref() };
-        // The waker of a handle that was polled, and a detached task's result, may panic in their
-        // destructors. No caller would take such a panic.
+        // The waker of a polled handle, and a detached task's result, may panic in their
+        // destructors. Nobody would catch such a panic.
         frame.header.drop_waker();
         // SAFETY: as above.
         let empty = frame.body.with(|body| matches!(unsafe { &*body }, Body::Empty));
@@ -302,14 +303,14 @@ impl<F: FnOnce() -> T, T> Frame<F, T> {
             // SAFETY: as above; no thread reads it again.
             discard(frame.body.with(|body| unsafe { body.read() }));
         }
-        // SAFETY: as above. Names and tokens are left to drop, and this thread owns them.
+        // SAFETY: as above. Only names and tokens are left to drop, and this thread owns them.
         unsafe { (&raw mut (*place.as_ptr()).header).drop_in_place() };
         // SAFETY: `alloc` placed it, and the frame is dropped.
         unsafe { frames::give(place) };
     }
 }
 
-/// What a task has from the beginning.
+/// What a task is created with.
 pub(crate) struct Birth {
     pub(crate) id: TaskId,
     pub(crate) priority: Priority,
@@ -324,21 +325,21 @@ impl Birth {
     }
 }
 
-/// Makes a task and returns its header, for its queue entry, and its handle.
+/// Creates a task and returns its header, for its queue entry, and its handle.
 #[inline(always)]
 pub(crate) fn new<F, T>(f: F, home: &Shared, birth: Birth) -> (NonNull<Header>, JoinHandle<T>)
 where
     F: FnOnce() -> T + Send + 'static,
     T: Send + 'static,
 {
-    // SAFETY: it may go anywhere.
+    // SAFETY: `F` and `T` are `Send`, so it may go anywhere.
     unsafe { new_local(f, home, birth) }
 }
 
 /// [`new`] for a task that does not go to other threads.
 ///
 /// # Safety
-/// Only the calling thread takes the entry, now and later, unless `F` and `T` are `Send`.
+/// Only the calling thread will take the entry, unless `F` and `T` are `Send`.
 #[inline(always)]
 pub(crate) unsafe fn new_local<F, T>(
     f: F,
@@ -368,7 +369,7 @@ where
     header
 }
 
-/// A handle that yields `error`; the closure is dropped.
+/// A handle that returns `error`; the closure is dropped.
 pub(crate) fn refused<F, T>(
     f: F,
     error: JoinError,
@@ -378,7 +379,7 @@ where
     F: FnOnce() -> T + Send + 'static,
     T: Send + 'static,
 {
-    // Its panic would take the handle's place.
+    // Its panic would replace the handle's error.
     discard(f);
     let body = Body::<F, T>::Result(Err(error));
     let birth = Birth::plain(Ids::outside(), location);
@@ -389,7 +390,7 @@ where
 /// # Safety
 /// `header` starts a `Frame<F, T>` that is done, and the caller is its handle.
 unsafe fn take_result<F, T>(header: NonNull<Header>) -> Result<T, JoinError> {
-    // SAFETY: done, so the body is the handle's.
+    // SAFETY: done, so the handle owns the body.
     unsafe { header.cast::<Frame<F, T>>().as_ref() }.body.with_mut(|body| unsafe {
         match std::mem::replace(&mut *body, Body::Empty) {
             Body::Result(result) => result,
@@ -404,7 +405,7 @@ unsafe fn take_result<F, T>(header: NonNull<Header>) -> Result<T, JoinError> {
 /// The caller owns the entry's reference.
 #[inline]
 unsafe fn claim(header: NonNull<Header>) -> Claim {
-    // SAFETY: the reference keeps the frame.
+    // SAFETY: the reference keeps the frame alive.
     let header = unsafe { header.as_ref() };
     header.state.claim_from_queue(header.extra.is_some())
 }
@@ -414,7 +415,7 @@ unsafe fn claim(header: NonNull<Header>) -> Claim {
 /// # Safety
 /// The caller owns the entry's reference and gives it up.
 pub(crate) unsafe fn run_queued(header: NonNull<Header>) {
-    // SAFETY: the reference keeps the frame until `conclude`.
+    // SAFETY: the reference keeps the frame alive until `conclude`.
     unsafe {
         match claim(header) {
             Claim::Run => {
@@ -427,7 +428,7 @@ pub(crate) unsafe fn run_queued(header: NonNull<Header>) {
     }
 }
 
-/// As [`run_queued`], but the task fails with `error` instead of running.
+/// Like [`run_queued`], but the task fails with `error` instead of running.
 ///
 /// # Safety
 /// As [`run_queued`].
@@ -445,11 +446,11 @@ pub(crate) unsafe fn refuse_queued(header: NonNull<Header>, error: JoinError) {
     }
 }
 
-/// Ends what was to run on worker `index` of `home` only, when that worker takes nothing. Tasks
-/// fail; jobs, whose posters wait for them, run here.
+/// Ends work meant only for worker `index` of `home`, when that worker takes nothing. Tasks fail;
+/// jobs, whose posters wait for them, run here.
 ///
 /// # Safety
-/// The caller owns the entry, and is no task.
+/// The caller owns the entry, and is not a task.
 #[cold]
 pub(crate) unsafe fn refuse_posted(home: &Shared, index: usize, entry: Entry) {
     // SAFETY: by contract.
@@ -458,11 +459,11 @@ pub(crate) unsafe fn refuse_posted(home: &Shared, index: usize, entry: Entry) {
     }
 }
 
-/// Ends what was handed in from outside, or posted, and is not to run at `home`. Tasks fail with
-/// `error`; jobs, whose posters wait for them, run here.
+/// Ends work from outside, or posted, that must not run at `home`. Tasks fail with `error`; jobs,
+/// whose posters wait for them, run here.
 ///
 /// # Safety
-/// The caller owns the entry, and is no task.
+/// The caller owns the entry, and is not a task.
 #[cold]
 pub(crate) unsafe fn refuse_outside(home: &Shared, error: JoinError, entry: Entry) {
     // SAFETY: by contract.
@@ -472,7 +473,7 @@ pub(crate) unsafe fn refuse_outside(home: &Shared, error: JoinError, entry: Entr
             Work::Future(head) => future::refuse_queued(head, home, error),
             Work::Job(job) | Work::Here(job) | Work::Survey(job) => ((*job).run)(job),
             Work::Scoped(job) => scope::run_here(job),
-            // Nothing else comes from outside.
+            // No other work comes from outside.
             _ => sateen_base::abort_with("posted what belongs to no worker"),
         }
     }
@@ -482,8 +483,8 @@ pub(crate) unsafe fn refuse_outside(home: &Shared, error: JoinError, entry: Entr
 /// whose posters wait for them, run here.
 ///
 /// # Safety
-/// The caller owns the entry, which is not of a fiber, a future or a scope. The caller runs no
-/// task.
+/// The caller owns the entry, which does not belong to a fiber, a future or a scope. The caller
+/// runs no task.
 #[cold]
 pub(crate) unsafe fn refuse_lost(entry: Entry) {
     // SAFETY: by contract.
@@ -496,7 +497,7 @@ pub(crate) unsafe fn refuse_lost(entry: Entry) {
     }
 }
 
-/// Passes the written result on: wakes the joiner, or frees the frame if no joiner will come.
+/// Delivers the written result: wakes the joiner, or frees the frame if there is none.
 ///
 /// # Safety
 /// The caller claimed the task through its entry.
@@ -509,7 +510,7 @@ unsafe fn conclude(header: NonNull<Header>) {
             Completion::Wake => {
                 header.as_ref().waker.with(|waker| {
                     if let Some(waker) = (*waker).as_ref() {
-                        // A foreign waker may panic; the task is done all the same.
+                        // A foreign waker may panic; the task is done nevertheless.
                         run_and_discard(|| waker.wake_by_ref());
                     }
                 });
@@ -523,12 +524,12 @@ unsafe fn conclude(header: NonNull<Header>) {
 
 /// Spawns on the calling worker's runtime, or on the global one from anywhere else.
 ///
-/// The handle gives the closure's result. A dropped handle detaches the task. The task may block:
-/// it is then suspended, and its worker goes on with other work.
+/// The handle returns the closure's result. A dropped handle detaches the task. The task may block:
+/// it is then suspended, and its worker runs other work.
 ///
 /// # Cost
 /// One allocation and a push, about 35 ns with the join. While it blocks, a task holds a stack. A
-/// program with 100,000 of them sets a smaller size by
+/// program with 100,000 such tasks sets a smaller size by
 /// [`Builder::stack_size`](crate::Builder::stack_size) or
 /// [`Spawn::stack_size`](crate::Spawn::stack_size):
 ///
@@ -548,7 +549,7 @@ unsafe fn conclude(header: NonNull<Header>) {
 /// assert_eq!(handle.join().unwrap(), 42);
 /// ```
 ///
-/// A closure that borrows does not compile; for that there is [`scope`](crate::scope):
+/// A closure that borrows does not compile; use [`scope`](crate::scope) for that:
 ///
 /// ```compile_fail
 /// let x = 1;

@@ -1,4 +1,4 @@
-//! Spawning with more than a closure.
+//! Spawn options.
 
 use super::handle::no_spawns_here;
 use super::{
@@ -52,7 +52,7 @@ impl Spawn {
         self
     }
 
-    /// Sets how urgent the task is.
+    /// Sets the task's priority.
     pub fn priority(mut self, priority: Priority) -> Self {
         self.priority = priority;
         self
@@ -62,8 +62,8 @@ impl Spawn {
     /// size](crate::Builder::stack_size), 2 MiB.
     ///
     /// The size is rounded up to a power of two. A size between half of the runtime's and all of it
-    /// is taken for the runtime's. For many tasks that block, a small size saves memory; see the
-    /// table in the guide's page `stacks`.
+    /// counts as the runtime's. For many tasks that block, a small size saves memory; see the table
+    /// in the guide's page `stacks`.
     ///
     /// ```
     /// let task = sateen::Spawn::new().stack_size(64 << 10).spawn(|| 1);
@@ -71,7 +71,7 @@ impl Spawn {
     /// ```
     ///
     /// # Cost
-    /// Two more switches of stacks, and a stack from the pool, for each task of another size.
+    /// Two more stack switches, and a stack from the pool, for each task with another size.
     pub fn stack_size(mut self, bytes: usize) -> Self {
         self.stack_size = Some(bytes);
         self
@@ -83,21 +83,21 @@ impl Spawn {
         self
     }
 
-    /// Runs the task on the worker with this index only.
+    /// Runs the task only on the worker with this index.
     pub fn on_worker(mut self, index: usize) -> Self {
         self.worker = Some(index);
         self
     }
 
-    /// Sets a number for the scheduling policy, such as a deadline. Policies that do not know it
+    /// Sets a number for the scheduling policy, such as a deadline. Policies that do not use it
     /// ignore it.
     pub fn property(mut self, property: u64) -> Self {
         self.property = Some(property);
         self
     }
 
-    /// Starts the task at once, on a stack of its own. The spawning task goes on in its turn, on
-    /// the same worker. Outside of tasks this setting has no effect.
+    /// Starts the task at once, on its own stack. The spawning task continues in its turn, on the
+    /// same worker. Outside of tasks this setting has no effect.
     ///
     /// Source: launch policy `dispatch` of Boost.Fiber.
     pub fn dispatch(mut self) -> Self {
@@ -107,7 +107,7 @@ impl Spawn {
 
     /// Spawns on the calling worker's runtime, or on the global one from anywhere else.
     ///
-    /// If the settings cannot be met, the handle gives the error.
+    /// If the settings cannot be met, the handle returns the error.
     #[track_caller]
     #[inline]
     pub fn spawn<F, T>(self, f: F) -> JoinHandle<T>
@@ -125,7 +125,7 @@ impl Spawn {
     /// Spawns without a handle: the task's result is dropped.
     ///
     /// # Errors
-    /// The settings cannot be met, or the runtime takes no tasks any more. The closure was dropped.
+    /// If the settings cannot be met, or the runtime accepts no more tasks. The closure is dropped.
     #[track_caller]
     #[inline]
     pub fn detach<F, T>(self, f: F) -> Result<(), JoinError>
@@ -145,7 +145,7 @@ impl Spawn {
         match self.try_spawn(f, Location::caller()) {
             Ok(handle) => drop(handle),
             Err((f, error)) => {
-                // Its panic would take the error's place.
+                // Its panic would replace the error.
                 discard(f);
                 return Err(error);
             }
@@ -153,7 +153,7 @@ impl Spawn {
         Ok(())
     }
 
-    /// The closure comes back with the error.
+    /// Returns the closure with the error.
     fn try_spawn<F, T>(
         self,
         f: F,
@@ -214,7 +214,7 @@ impl Spawn {
             .unwrap_or_else(|(f, error)| task::refused(f, error, location))
     }
 
-    // What follows is compiled once. `make` makes the task, unless there is an error.
+    // The rest is compiled once. `make` creates the task, unless there is an error.
 
     #[cold]
     fn place_outside(
@@ -283,7 +283,7 @@ impl Spawn {
         Ok(())
     }
 
-    /// The worker that the task is to run on, if any.
+    /// The only worker that may run the task, if any.
     pub(super) fn worker(&self) -> Option<usize> {
         self.worker
     }
@@ -293,7 +293,7 @@ impl Spawn {
         self.dispatch
     }
 
-    /// Why the task cannot be spawned there, if it cannot.
+    /// Why the task cannot be spawned there, if that is so.
     pub(super) fn impossible(&self, shared: &Shared) -> Option<JoinError> {
         let workers = shared.regular;
         match (self.stack_size, self.worker) {
@@ -327,10 +327,10 @@ impl Spawn {
     }
 }
 
-/// Makes a task on a runtime.
+/// Creates a task on a runtime.
 type Make<'m> = &'m mut dyn FnMut(&Arc<Shared>, Birth) -> NonNull<Header>;
 
-/// Calls `place`, which makes the task of `f` exactly if it returns no error.
+/// Calls `place`, which creates the task of `f` if and only if it returns no error.
 fn made_by<F, T>(
     f: F,
     place: impl FnOnce(Make<'_>) -> Result<(), JoinError>,
@@ -358,7 +358,7 @@ fn post(shared: &Shared, index: usize, entry: Entry) {
     post_through(None, shared, index, entry);
 }
 
-/// [`post`] for a caller that may be inside of the gate. It leaves before any worker is notified.
+/// [`post`] for a caller that may be inside the gate. It leaves before any worker is notified.
 pub(super) fn post_through(
     inside: Option<GateGuard<'_>>,
     shared: &Shared,

@@ -18,13 +18,13 @@ use std::panic::Location;
 ///
 /// The handle is the same as for a closure: it can be joined, awaited, cancelled and dropped.
 ///
-/// Any free worker polls the future, among the other tasks. Unlike a task that blocks, a future
-/// that waits stays with no worker and keeps no stack. A blocking call in a poll (a lock, a join)
-/// suspends that poll, with the stack it is on, until the call returns.
+/// Any free worker polls the future, among the other tasks. Unlike a task that blocks, a waiting
+/// future occupies no worker and no stack. A blocking call in a poll (a lock, a join) suspends that
+/// poll, with its stack, until the call returns.
 ///
 /// A cancelled future is dropped where it waits; a destructor that blocks may finish. A pending
-/// future is dropped, too, if nothing can wake it any more, neither a waker nor its handle.
-/// Fiber-locals are not available in futures. A runtime that shuts down waits for its futures.
+/// future is also dropped once nothing can wake it any more: no waker, and no handle. Fiber-locals
+/// are not available in futures. A runtime that shuts down waits for its futures.
 ///
 /// # Cost
 /// One allocation, and a few locked instructions a poll.
@@ -78,11 +78,11 @@ impl Runtime {
 
 impl Spawn {
     /// Spawns a future with these settings; see [`spawn_async`]. With
-    /// [`on_worker`](Spawn::on_worker) only that worker polls it; with
-    /// [`dispatch`](Spawn::dispatch) it is polled at once for the first time. The stack size does
-    /// not apply: a future is polled on the stack of the worker that takes it.
+    /// [`on_worker`](Spawn::on_worker) only that worker polls it. With
+    /// [`dispatch`](Spawn::dispatch) its first poll is immediate. The stack size does not apply: a
+    /// future is polled on the stack of the worker that takes it.
     ///
-    /// If the settings cannot be met, the handle gives the error.
+    /// If the settings cannot be met, the handle returns the error.
     #[track_caller]
     pub fn spawn_async<F>(self, future: F) -> JoinHandle<F::Output>
     where
@@ -155,7 +155,7 @@ impl Spawn {
     }
 }
 
-/// A handle that yields `error`; the future is dropped.
+/// A handle that returns `error`; the future is dropped.
 fn refused<F: Future>(
     future: F,
     error: JoinError,

@@ -1,4 +1,4 @@
-//! From a claim to a result: the task begins and ends to be what its fiber runs.
+//! Runs a claimed task to its result: sets what its fiber runs, and restores it afterwards.
 
 use super::{Cancelled, Header, JoinError, identity};
 use crate::consent::Consent;
@@ -12,32 +12,32 @@ use sateen_sync::park::Identity;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::NonNull;
 
-/// What a fiber runs now: a task, or a branch of one. It lies on the runner's stack, and nests
-/// where a task runs another that it joins.
+/// The activation that a fiber runs: a task, or a branch of one. It lies on the runner's stack, and
+/// nests if a task runs another that it joins.
 #[derive(Debug)]
 pub(crate) struct Running {
-    /// Null in work that belongs to no task.
+    /// Null for work without a task.
     pub(crate) task: *const Header,
     /// The number that reports know it by. It is the caller's if that goes on here, on another
     /// stack.
     pub(crate) id: u64,
-    /// Its identity for re-entrant mutexes: for as long as it lies here, on this thread.
+    /// Its identity for re-entrant mutexes, valid while it lies here, on this thread.
     identity: Identity,
-    /// What ran here before and goes on afterwards; null for nothing.
+    /// The outer activation, which continues afterwards; null for none.
     pub(crate) outer: *const Running,
-    /// Which piece of its caller's work it is: the address of the branch or of the scope; null for
-    /// a task.
+    /// The piece of its caller's work that it is: the address of the branch or of the scope; null
+    /// for a task.
     pub(crate) what: *const (),
-    /// The activation that waits for this one, if that is known. It, and what its own `caller`
-    /// leads to, stay for as long as this one.
+    /// The activation that waits for this one, if known. It, and everything that its own `caller`
+    /// leads to, stay valid as long as this one.
     pub(crate) caller: *const Running,
-    /// The task's own frames reach its locals; its branches do not.
+    /// The task's locals, which its own frames reach but its branches do not.
     pub(crate) locals: *const Locals,
     /// Whether its branches elsewhere may be interrupted.
     pub(crate) consent: Consent,
-    /// The height of the join stack at the start. Below it lie branches of outer work.
+    /// The height of the join stack at the start. Branches of outer work are below it.
     pub(crate) below: usize,
-    /// How many branches deep its own frames are; debug builds only, see `locals.rs`.
+    /// The nesting depth of branches in its own frames; debug builds only, see `locals.rs`.
     #[cfg(debug_assertions)]
     pub(crate) branches: std::cell::Cell<u32>,
 }
@@ -53,7 +53,7 @@ impl Running {
         called: Called,
         f: impl FnOnce() -> R,
     ) -> R {
-        /// A drop ends it, for `f` may unwind.
+        /// Ends the activation on drop, because `f` may unwind.
         struct Leave<'a>(&'a Fiber, *const Running, *const ());
         impl Drop for Leave<'_> {
             fn drop(&mut self) {
@@ -77,17 +77,17 @@ impl Running {
         };
         let _leave = Leave(fiber, outer, fiber.join_stack().tag());
         fiber.set_running(&raw const running);
-        // Branches of outer work that can be stolen stay its own. The caller ensures that there are
+        // Branches of outer work that can be stolen stay with it. The caller ensures that there are
         // none if the task has an identity that branches need.
         if fiber.join_stack().is_empty() {
             fiber.join_stack().set_tag((&raw const running).cast());
         }
-        // SAFETY: null, or a task that runs for as long as this does.
+        // SAFETY: null, or a task that runs as long as this does.
         let _inside = unsafe { spans::enter(task) };
         f()
     }
 
-    /// Runs `f` as the piece `what` of the work of `caller`, which another fiber left to be taken.
+    /// Runs `f` as the piece `what` of the work of `caller`, which another fiber left for thieves.
     ///
     /// # Safety
     /// `caller` is null, or an activation that waits for `f`.
@@ -99,7 +99,7 @@ impl Running {
     ) -> R {
         // SAFETY: the caller runs on `fiber`.
         let id = unsafe { fiber.owner() }.ids().draw().get();
-        // SAFETY: it waits. Other threads read only what does not change.
+        // SAFETY: it waits. Other threads read only fields that never change.
         let task = if caller.is_null() { std::ptr::null() } else { unsafe { (*caller).task } };
         let _slice = trace::in_branch(fiber, id, task, !caller.is_null());
         Self::run(fiber, task, id, std::ptr::null(), Called::by(caller, what), || {
@@ -153,10 +153,10 @@ impl Running {
         })
     }
 
-    /// The identity for re-entrant mutexes. What goes on on another stack has its caller's.
+    /// The identity for re-entrant mutexes. A continuation on another stack has its caller's.
     pub(crate) fn identity(&self) -> &Identity {
-        // SAFETY: null, or an activation that waits for this one. Its number does not change, and
-        // only one on this thread has the same.
+        // SAFETY: null, or an activation that waits for this one. Its number never changes, and is
+        // unique on this thread.
         match unsafe { self.caller.as_ref() } {
             Some(caller) if caller.id == self.id => caller.identity(),
             _ => &self.identity,
@@ -164,7 +164,7 @@ impl Running {
     }
 }
 
-/// What an activation is to the one that waits for it; see [`Running`].
+/// The relation of an activation to the one that waits for it; see [`Running`].
 #[derive(Clone, Copy)]
 pub(super) struct Called {
     what: *const (),
@@ -172,7 +172,7 @@ pub(super) struct Called {
 }
 
 impl Called {
-    /// By nobody, or by what is not known.
+    /// Called by nobody, or by an unknown caller.
     pub(super) const NOT: Self = Self::by(std::ptr::null(), std::ptr::null());
 
     const fn by(caller: *const Running, what: *const ()) -> Self {
@@ -194,7 +194,7 @@ struct Inside(Option<&'static Running>);
 #[cfg(debug_assertions)]
 impl Inside {
     fn enter() -> Self {
-        // SAFETY: what runs here stays until the frames above it are gone, and this frame is one of
+        // SAFETY: what runs here stays valid until the frames above it are gone, and this is one of
         // them.
         let running = context::fiber().and_then(|fiber| unsafe { fiber.running().as_ref() });
         running.inspect(|running| running.branches.set(running.branches.get() + 1));
@@ -209,7 +209,7 @@ impl Drop for Inside {
     }
 }
 
-/// The result of nested work, now over. It is dropped if the task has been cancelled meanwhile.
+/// Returns the result of finished nested work, or drops it if the task was cancelled meanwhile.
 pub(crate) fn interrupted_after<T>(
     fiber: &Fiber,
     value: T,
@@ -226,10 +226,10 @@ pub(crate) fn interrupted_after<T>(
 /// Runs a task that the caller has claimed, and writes its result.
 ///
 /// # Safety
-/// The caller claimed the task, and is on a fiber or on a thread that runs it by a plain call.
+/// The caller has claimed the task, and is on a fiber or on a thread that runs it by a plain call.
 #[inline]
 pub(crate) unsafe fn run_claimed(header: NonNull<Header>) {
-    // SAFETY: the claim keeps the frame.
+    // SAFETY: the claim keeps the frame alive.
     let task = unsafe { header.as_ref() };
     if task.is_cancelled() {
         // SAFETY: claimed.
@@ -242,7 +242,7 @@ pub(crate) unsafe fn run_claimed(header: NonNull<Header>) {
     let counters = &fiber.worker().counters;
     counters.started.bump();
     let locals = Locals::new();
-    // The task that joins it in place waits for it.
+    // A task that joins it in place waits for it.
     let called = Called { caller: fiber.running(), ..Called::NOT };
     fiber.begin_task(task);
     trace::started(fiber, task);
@@ -276,7 +276,7 @@ pub(crate) unsafe fn refuse_claimed(header: NonNull<Header>, error: JoinError) {
     identity::detach(header);
 }
 
-/// The error that a caught panic stands for.
+/// The error for a caught panic.
 pub(crate) fn caught(payload: Box<dyn std::any::Any + Send>) -> JoinError {
     if payload.is::<Cancelled>() {
         JoinError::Cancelled
