@@ -1,15 +1,15 @@
-//! Giving way to other work, and waits that keep the thread.
+//! Yielding to other work, and waits that keep the thread.
 
 use crate::context::here;
 use crate::fiber::Fiber;
 use crate::worker::Owner;
 
-/// Lets other work have the worker: a suspended task that can go on, or else one new task.
+/// Yields the worker to other work: a suspended task that is ready, or else one new task.
 ///
-/// The caller goes on after the suspended tasks that can go on now. This is a cancellation point.
-/// Outside of tasks it yields the thread's time slice. A task that keeps its thread goes on beside
-/// the others; in a [strict](crate::Builder::strict) runtime a substitute starts a new task, if one
-/// waits that nobody takes.
+/// The caller resumes after all tasks that are ready now. This is a cancellation point. Outside of
+/// tasks it yields the thread's time slice. A task that keeps its thread runs beside the others. In
+/// a [strict](crate::Builder::strict) runtime a substitute starts a new task, if one waits that no
+/// worker takes.
 ///
 /// # Cost
 ///
@@ -44,9 +44,9 @@ pub fn yield_now() {
 
 /// Whether the calling worker has anything else to run.
 ///
-/// That is a suspended task that can go on, or a task or a scope's spawn that has not started.
-/// Branches do not count. Outside of tasks the answer is no. For loops that do optional work until
-/// there is something better to do.
+/// That is a suspended task that is ready, or a task or a scope's spawn that has not started.
+/// Branches do not count. Outside of tasks it returns false. It is for loops that do optional work
+/// while there is nothing better to do.
 ///
 /// # Cost
 ///
@@ -68,16 +68,15 @@ pub fn has_ready_work() -> bool {
     here().is_some_and(|(worker, _)| worker.has_runnable())
 }
 
-/// Answers what other workers ask of this one; for loops of small steps that neither spawn nor
-/// join.
+/// Answers requests of other workers, for loops of small steps that neither spawn nor join.
 ///
-/// Other workers ask for branches to steal. A suspended task that has been able to go on for a
-/// millisecond asks for its turn, which it gets here. Each `spawn`, `join` and `fork` polls, too.
-/// Outside of tasks this does nothing.
+/// Other workers ask for branches to steal. A suspended task that has been ready for a millisecond
+/// asks for its turn, and gets it here. Each `spawn`, `join` and `fork` polls too. Outside of tasks
+/// this does nothing.
 ///
 /// # Cost
 ///
-/// A load, if nothing is asked.
+/// A load, if there is no request.
 ///
 /// # Examples
 ///
@@ -100,22 +99,22 @@ pub fn poll_requests() {
 
 /// Runs `f`; its waits block the thread instead of suspending the task.
 ///
-/// Nothing else runs on the worker's thread until `f` is over. While the worker waits, a
+/// Nothing else runs on the worker's thread until `f` returns. While the worker waits, a
 /// [substitute](crate::Builder::substitutes) takes over. Outside of tasks this is a plain call.
 ///
-/// For code that was not made for tasks: code that sets a thread-local, calls, and restores it, or
-/// that waits while it holds a lock of `std`.
+/// It is for code that was not written for tasks: code that sets a thread-local, makes a call and
+/// restores it, or waits while it holds a `std` lock.
 ///
 /// | While the worker waits in `f` | |
 /// |---|---|
 /// | substitutes and other workers | take its branches and tasks |
 /// | its suspended tasks, and tasks for this worker alone | wait, so `f` must not wait for them |
 /// | cancellation | ends the wait, as elsewhere |
-/// | [`yield_now`] | gives way to threads only |
+/// | [`yield_now`] | yields to threads only |
 ///
 /// There are few substitutes. If all of them and all workers are blocked, no task of the runtime
 /// can end their waits. A branch of `f` that another worker steals runs on that worker's thread. In
-/// a [strict](crate::Builder::strict) runtime every wait is of this kind.
+/// a [strict](crate::Builder::strict) runtime every wait is like this.
 ///
 /// # Cost
 ///

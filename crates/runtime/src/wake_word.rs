@@ -1,21 +1,22 @@
-//! The word that says whether a spawned future is queued, polled or idle, and how many can wake it.
+//! The wake word of a spawned future: whether it is queued, polled or idle, and how many references
+//! can wake it.
 //!
 //! | bits | set by | meaning while set |
 //! |---|---|---|
 //! | `SCHEDULED` 1 | a wake-up | an entry is queued, with `RUNNING` after this poll |
-//! | `RUNNING` 2 | the taker of the entry | the future is being polled, and is the poller's alone |
-//! | `DONE` 4 | the end | the future is gone, its result passed on; `SCHEDULED` means nothing |
-//! | the rest | | counts those that could wake it: its wakers, and its handle |
+//! | `RUNNING` 2 | the taker of the entry | the future is being polled, and the poller owns it |
+//! | `DONE` 4 | the end | the future is gone, its result delivered; `SCHEDULED` means nothing |
+//! | the rest | | counts the references that can wake it: its wakers and its handle |
 //!
-//! | state | the future's owner | moves on |
+//! | state | the future's owner | changed by |
 //! |---|---|---|
 //! | idle, count above 0 | none | a wake-up or the end of the last reference: queued |
 //! | queued | the entry | its taker: polled |
 //! | polled | the poller | its verdict: done, queued again, idle, or (idle with count 0) dropped |
 //! | done | none | the end of the last reference: freed |
 //!
-//! So there is at most one entry, an entry or a poll keeps the frame, and a future that nothing can
-//! wake any more is dropped, not leaked. Proof: `README.md`, "Futures".
+//! So there is at most one entry, and an entry or a poll keeps the frame alive. A future that
+//! nothing can wake any more is dropped, not leaked. Proof: `README.md`, "Futures".
 
 // Public to the models only.
 #![cfg_attr(not(loom), allow(unreachable_pub))]
@@ -32,18 +33,18 @@ const REFERENCE: u64 = 8;
 #[derive(Debug)]
 pub struct WakeWord(AtomicU64);
 
-/// What the poller of a pending future has to do.
+/// What the poller of a pending future must do.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Paused {
-    /// Nothing: the future is idle, and no longer the poller's.
+    /// Nothing: the future is idle, and the poller no longer owns it.
     Idle,
     /// Queue the future: it was woken meanwhile.
     Again,
-    /// Drop the future, which is still the poller's: nothing can wake it.
+    /// Drop the future, which the poller still owns: nothing can wake it.
     Abandoned,
 }
 
-/// What a reference that could have woken the future has to do at its end.
+/// What a reference that could have woken the future must do when it is dropped.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Released {
     /// Nothing.
@@ -61,27 +62,28 @@ impl WakeWord {
         Self(AtomicU64::new(SCHEDULED | REFERENCE))
     }
 
-    /// The future is to be polled (again). True: the caller has to queue it.
+    /// Requests a poll. Returns whether the caller must queue the future.
     pub fn wake(&self) -> bool {
-        // Ordering: Release publishes what the waker did to the poll that follows, through `begin`
-        // or `pause`. Acquire pairs with `begin`: a canceller finds the fiber of a poll that has
+        // Ordering: Release publishes the waker's writes to the next poll, through `begin` or
+        // `pause`. Acquire pairs with `begin`: a canceller finds the fiber of a poll that has
         // begun.
         self.0.fetch_or(SCHEDULED, Ordering::AcqRel) & (SCHEDULED | RUNNING | DONE) == 0
     }
 
-    /// One more reference can wake it.
+    /// Adds a reference that can wake the future.
     pub fn retain(&self) {
-        // Ordering: Relaxed; made from one that exists.
+        // Ordering: Relaxed; it is created from an existing one.
         self.0.fetch_add(REFERENCE, Ordering::Relaxed);
     }
 
-    /// One reference less can wake it.
+    /// Drops a reference that can wake the future.
     pub fn release(&self) -> Released {
-        // Ordering: Relaxed first look; the exchange decides.
+        // Ordering: the first load is Relaxed; the exchange decides.
         let mut word = self.0.load(Ordering::Relaxed);
         loop {
             let last_and_idle = word < 2 * REFERENCE && word & (SCHEDULED | RUNNING | DONE) == 0;
-            // In one step: another thread that queues it in between might have it freed, too.
+            // In one step: another thread that queued the future in between might also have it
+            // freed.
             let next = if last_and_idle { SCHEDULED } else { word - REFERENCE };
             // Ordering: AcqRel, as with any reference count.
             match self.0.compare_exchange_weak(word, next, Ordering::AcqRel, Ordering::Relaxed) {
@@ -93,7 +95,7 @@ impl WakeWord {
         }
     }
 
-    /// The taker of the entry is about to poll.
+    /// The taker of the entry begins to poll.
     pub fn begin(&self) {
         // Ordering: Acquire pairs with `wake`, and with `pause` of the poll before; Release
         // publishes the poller to cancellers.
@@ -102,7 +104,7 @@ impl WakeWord {
 
     /// The poll has returned, and the future is pending.
     pub fn pause(&self) -> Paused {
-        // Ordering: Relaxed first look; the exchange decides.
+        // Ordering: the first load is Relaxed; the exchange decides.
         let mut word = self.0.load(Ordering::Relaxed);
         loop {
             if word < REFERENCE && word & SCHEDULED == 0 {
@@ -119,7 +121,8 @@ impl WakeWord {
         }
     }
 
-    /// The future is gone, and its result passed on. True: free the frame.
+    /// The future is gone, and its result delivered. Returns whether the caller must free the
+    /// frame.
     pub fn finish(&self) -> bool {
         // Ordering: AcqRel, as with any reference count.
         self.0.fetch_add(DONE - RUNNING, Ordering::AcqRel) < REFERENCE

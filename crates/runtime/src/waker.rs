@@ -1,8 +1,7 @@
-//! Fibers' wakers. Each holds a count of its fiber, as in an `Arc`.
+//! Wakers of fibers. Each holds a count of its fiber, as in an `Arc`.
 //!
-//! A count that comes free on the fiber's own worker is not given back but kept for the fiber's
-//! next waker. So making and using a waker there costs no locked instruction. Kept counts go with
-//! the runtime.
+//! A count released on the fiber's own worker is kept for the fiber's next waker. So creating and
+//! using a waker there needs no locked instruction. Kept counts are dropped with the runtime.
 
 use crate::fiber::Fiber;
 use crate::latch::Waiter;
@@ -13,7 +12,7 @@ use std::task::{RawWaker, RawWakerVTable, Waker};
 /// The most counts that a fiber keeps.
 const MOST: u32 = 4;
 
-/// Counts that no waker has. Only the fiber's worker writes it.
+/// Counts without a waker. Only the fiber's worker writes it.
 #[derive(Debug)]
 pub(crate) struct Kept(AtomicU32);
 
@@ -22,7 +21,7 @@ impl Kept {
         Self(AtomicU32::new(0))
     }
 
-    /// How many there are. Exact on the fiber's worker, or when that has ended.
+    /// The number of kept counts. Exact on the fiber's worker, or when that has ended.
     pub(crate) fn count(&self) -> usize {
         // Ordering: Relaxed here and below; one thread writes, and others only read for reports.
         self.0.load(Ordering::Relaxed) as usize
@@ -46,10 +45,10 @@ impl Kept {
         kept < MOST
     }
 
-    /// Gives all back. The fiber's worker has ended.
+    /// Drops all kept counts. The fiber's worker has ended.
     pub(crate) fn give_back(fiber: &Arc<Fiber>) {
         while fiber.kept().take() {
-            // SAFETY: a kept count is one that a waker had.
+            // SAFETY: a kept count once belonged to a waker.
             unsafe { Arc::decrement_strong_count(Arc::as_ptr(fiber)) };
         }
     }
@@ -60,7 +59,7 @@ static TABLE: RawWakerVTable = RawWakerVTable::new(clone, wake, wake_by_ref, rel
 /// Whether it wakes a fiber of this runtime.
 #[inline]
 pub(crate) fn is_of(waker: &Waker, shared: &Shared) -> bool {
-    // SAFETY: with this table it has a count of its fiber.
+    // SAFETY: a waker with this table holds a count of its fiber.
     std::ptr::eq(waker.vtable(), &TABLE) && unsafe { (*waker.data().cast::<Fiber>()).is_of(shared) }
 }
 
@@ -76,7 +75,7 @@ pub(crate) fn of(fiber: &Fiber) -> Waker {
 }
 
 /// # Safety
-/// For all four functions: `fiber` comes with a count, the one of the waker that is used.
+/// For all four functions: `fiber` comes with the count of the waker that is used.
 unsafe fn clone(fiber: *const ()) -> RawWaker {
     let fiber = fiber.cast::<Fiber>();
     // SAFETY: by contract.
@@ -89,7 +88,7 @@ unsafe fn clone(fiber: *const ()) -> RawWaker {
 }
 
 unsafe fn wake(fiber: *const ()) {
-    // SAFETY: by contract; the count goes at the end.
+    // SAFETY: by contract; the count is dropped at the end.
     unsafe {
         wake_by_ref(fiber);
         release(fiber);

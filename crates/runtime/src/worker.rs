@@ -14,10 +14,20 @@
 //! | run queue | new tasks, ready fibers and futures, in policy order | owner | owner, thieves |
 //! | join stack | the branches of one fiber | fiber | fiber, thieves |
 //! | inbox | fibers of this worker that other threads have made ready | others | owner |
-//! | pinned queue | work that this worker alone may start | any thread | owner |
+//! | pinned queue | work that only this worker may start | any thread | owner |
 //! | deferred list | entries that could not start, or that a policy has dropped | owner | owner |
 //! | next slot | one entry that runs next, whatever the policy says | owner | owner |
 //!
+//! Fibers go from the inbox to the run queue. Pinned and deferred entries run when the run queue is
+//! empty, and get a turn now and then. The next slot passes an entry between the root and the
+//! scheduling loop that it resumes.
+//!
+//! Two lists belong to the runtime: the *injector* with work from outside, and work set *aside*
+//! (`aside.rs`) because no worker had a stack for it.
+//!
+//! The owner moves work by three operations, all in `worker/queues.rs`: [`Owner::push`] makes new
+//! work visible, [`Owner::pop`] takes what runs next, [`Owner::resume`] returns a fiber to the
+//! policy. Their options are [`Push`], [`Pop`] and [`After`].
 //! Fibers go from the inbox to the run queue. Pinned and deferred entries run when the run queue
 //! gives nothing, and have a turn now and then. The next slot hands an entry between the root and
 //! the scheduling loop that it resumes.
@@ -76,55 +86,58 @@ use std::collections::VecDeque;
 use std::ops::Deref;
 use std::sync::OnceLock;
 
-/// What every thread may use of a worker.
+/// The part of a worker that every thread may use.
 pub(crate) struct Worker {
-    /// On lines of its own: polled at every push of this worker, written when another thread asks.
+    /// On its own cache lines: polled at every push of this worker, written when another thread
+    /// asks.
     requests: CachePadded<RequestWord>,
-    /// The fiber that runs now or ran last; null before the first. Thieves look at its join stack.
+    /// The fiber that runs now or ran last; null before the first. Thieves read its join stack.
     fiber: CachePadded<AtomicPtr<Fiber>>,
-    /// What others may take from the run queue, and tell the policy.
+    /// The policy's part for other threads: they take from the run queue, or tell the policy of
+    /// changes.
     pub(crate) policy_view: PolicyView,
     inbox: CachePadded<Inbox<Fiber>>,
     pinned: SpinLock<VecDeque<Entry>>,
-    /// The pinned queue holds something: a hint.
+    /// Whether the pinned queue may hold something: a hint.
     has_pinned: AtomicBool,
-    /// The worker's thread never started, or it is a substitute that sleeps and takes nothing.
+    /// Whether the worker takes nothing: its thread never started, or it is a dormant substitute.
     absent: AtomicBool,
-    /// In a strict runtime: the worker's thread sleeps in a task, so nobody answers a survey.
+    /// In a strict runtime, whether the thread sleeps in a task, so that nobody answers a survey.
     asleep: AtomicBool,
     /// When a thief last issued a heavy fence to publish this worker's jobs, in ticks.
     pub(crate) forced_at: AtomicU64,
-    /// Counts the CPU time of its thread.
+    /// The CPU clock of its thread.
     pub(crate) clock: OnceLock<ThreadClock>,
-    /// How many entries only this worker could start, and has no stack for. The owner writes it.
+    /// Number of entries that only this worker may start and has no stack for. Written by the
+    /// owner.
     stranded: AtomicUsize,
-    /// What its fibers and futures wait for in time.
+    /// Timers of its fibers and futures.
     pub(crate) timers: Arc<TimerQueue>,
     index: usize,
     pub(crate) place: Place,
-    /// The owner counts; every thread may read. So it is with the next.
+    /// Written by the owner, readable by every thread. The same holds for `times`.
     pub(crate) counters: CachePadded<Counters>,
     pub(crate) times: Times,
-    /// The way to its ring of events.
+    /// Its event ring.
     #[cfg_attr(not(feature = "trace"), allow(dead_code))]
     pub(crate) trace: trace::Slot,
-    /// How many fibers the policy holds.
+    /// Number of fibers that the policy holds.
     ready: AtomicUsize,
-    /// How many fibers wait for a wake-up.
+    /// Number of fibers that wait for a wake-up.
     suspended: AtomicUsize,
-    /// Stacks that its fibers use, and the most at once.
+    /// Stacks in use by its fibers, and the most at once.
     stacks: AtomicUsize,
     most_stacks: AtomicUsize,
-    /// How long tasks with names could run.
+    /// How long named tasks were ready.
     pub(crate) ready_times: ReadyTable,
 }
 
-/// A worker as its own thread has it. The thread's [context](crate::context) gives it out; its
-/// cells keep a reference to it from leaving the thread.
+/// A worker as its own thread sees it. The thread's [context](crate::context) provides it; its
+/// cells keep a reference from leaving the thread.
 pub(crate) struct Owner {
     worker: Worker,
     policy: WorkerPolicy,
-    /// None while the thread is not in the runtime.
+    /// `None` while the thread is not in the runtime.
     shared: UnsafeCell<Option<Arc<Shared>>>,
     ids: Ids,
     /// Fibers at the base of their scheduling loop, ready for reuse.
@@ -135,30 +148,30 @@ pub(crate) struct Owner {
     deferred: UnsafeCell<VecDeque<Entry>>,
     /// The next slot.
     next: Cell<Option<Entry>>,
-    /// The task whose branch was stolen last, until that branch starts.
+    /// The task whose branch was last stolen, until the branch starts.
     branch_of: Cell<*const Running>,
     rng: UnsafeCell<XorShift>,
-    /// How often the run queue was popped; wraps around.
+    /// Number of pops of the run queue; wraps around.
     pops: Cell<u32>,
-    /// What its times count now.
+    /// What its times currently count.
     doing: Cell<Doing>,
     /// Since when the running task knows of ready fibers.
     ready_seen: Cell<requests::Seen>,
-    /// How many stale entries it may leave before it looks for them.
+    /// How many more stale entries it may leave before it sweeps.
     until_sweep: Cell<usize>,
-    /// When it last had been idle and found something to do, in ticks.
+    /// When it last left idleness, in ticks.
     pub(crate) left_idle: Cell<u64>,
-    /// For so many pushes more it offers each job at once; see [`offer::answer`](crate::offer).
+    /// For how many more pushes it publishes each job at once; see [`offer::answer`](crate::offer).
     eager: Cell<u32>,
-    /// How often it may take work from outside before it searches; see `idle.rs`.
+    /// How often it may take work from outside before it must search; see `idle.rs`.
     pub(crate) injected_run: Cell<u32>,
-    /// It was notified in its sleep, and has not searched since.
+    /// Whether it was notified in its sleep and has not searched since.
     pub(crate) was_woken: Cell<bool>,
-    /// What the watcher of the timers may not know.
+    /// Timer changes that the watcher may not know.
     timer_news: Cell<News>,
-    /// The state that the counts of `stall.rs` have for this worker.
+    /// Its state as counted in `stall.rs`.
     stall: OwnState,
-    /// Since when the worker has had no stack for what it could start.
+    /// Since when it has had no stack for work that it could start.
     starved_since: Cell<Option<Instant>>,
 }
 
@@ -171,22 +184,22 @@ impl Deref for Owner {
     }
 }
 
-/// A worker's place in its runtime: a [`Worker`] to all threads, an [`Owner`] to one.
+/// A worker's cell in its runtime: a [`Worker`] to all threads, an [`Owner`] to one.
 pub(crate) struct WorkerCell(Owner);
 
-// SAFETY: all threads reach the `Worker` inside, which is Sync. The `Owner` around it is reached
-// through `owner`, whose callers are on the worker's thread.
+// SAFETY: all threads reach the `Worker` inside, which is Sync. The `Owner` around it is only
+// reached through `owner`, whose callers are on the worker's thread.
 unsafe impl Sync for WorkerCell {}
 // SAFETY: built on one thread and handed to the worker's thread before that uses it. The fibers
 // behind its pointers are Sync.
 unsafe impl Send for WorkerCell {}
 
-// What the proofs above rely on, and no signature says.
+// Properties that the proofs above rely on and that no signature states.
 const _: () = {
     const fn is_sync<T: Sync>() {}
     is_sync::<Worker>();
 
-    // Ambiguous, and so an error, for a type that is Sync.
+    // Ambiguous, and so a compile error, for a type that is Sync.
     trait NotSync<A> {
         const HOLDS: () = ();
     }
@@ -247,11 +260,11 @@ impl WorkerCell {
         })
     }
 
-    /// The worker, to its own thread.
+    /// The worker, for its own thread.
     ///
     /// # Safety
-    /// The caller is on the worker's thread, or on the one that stands for it (`own_thread.rs`); or
-    /// no thread runs the worker yet, or any more.
+    /// The caller is on the worker's thread, or on the one that stands in for it (`own_thread.rs`).
+    /// Or no thread runs the worker yet, or any more.
     pub(crate) unsafe fn owner(&self) -> &Owner {
         &self.0
     }
@@ -271,14 +284,14 @@ impl Worker {
         self.index
     }
 
-    // ---- what others ask ----
+    // ---- requests by others ----
 
-    /// The word in which others ask.
+    /// The request word.
     pub(crate) fn requests(&self) -> &RequestWord {
         &self.requests
     }
 
-    /// Raises a request, and says whether it was not raised before.
+    /// Raises a request. Returns whether it was lowered before.
     pub(crate) fn request(&self, what: u32) -> bool {
         self.requests.request(what)
     }
@@ -292,24 +305,25 @@ impl Worker {
         self.requests.has(what)
     }
 
-    // ---- what others see ----
+    // ---- state visible to others ----
 
-    /// The fiber that the worker runs now, as others see it. Others are workers, or a thread that
-    /// holds the lock of the runtime's list of fibers while that list is not empty.
+    /// The fiber that the worker runs now, as others see it. Callers are workers, or threads that
+    /// hold the lock of the runtime's list of fibers while that list is not empty.
     #[inline]
     pub(crate) fn current_fiber(&self) -> Option<&Fiber> {
-        // Ordering: Acquire pairs with the Release in `set_current_fiber`: the fiber is seen whole.
+        // Ordering: Acquire pairs with the Release in `set_current_fiber`, which makes the fiber
+        // visible.
         // SAFETY: fibers live until the last worker has left, and then until that lock was taken.
         unsafe { self.fiber.load(Ordering::Acquire).as_ref() }
     }
 
     /// Whether the worker runs `fiber` now.
     pub(crate) fn is_running(&self, fiber: &Fiber) -> bool {
-        // Ordering: Relaxed; only the address is looked at.
+        // Ordering: Relaxed; only the address is compared.
         std::ptr::eq(self.fiber.load(Ordering::Relaxed), fiber)
     }
 
-    /// The join stack that the worker uses now; see [`Worker::current_fiber`] for the callers.
+    /// The join stack in use; see [`Worker::current_fiber`] for the allowed callers.
     #[inline]
     pub(crate) fn current_join_stack(&self) -> Option<&JoinStack> {
         self.current_fiber().map(Fiber::join_stack)
@@ -343,15 +357,15 @@ impl Worker {
         !self.inbox.is_empty()
     }
 
-    /// How many entries only this worker could start, and has no stack for. Recent.
+    /// Number of entries that only this worker may start and has no stack for, possibly stale.
     pub(crate) fn stranded(&self) -> usize {
-        // Ordering: Relaxed, a figure.
+        // Ordering: Relaxed, a statistic.
         self.stranded.load(Ordering::Relaxed)
     }
 
-    // ---- what others send ----
+    // ---- work sent by others ----
 
-    /// Hands over a fiber of this worker that can resume. Called exactly once for each suspension.
+    /// Hands over a ready fiber of this worker. Called exactly once for each suspension.
     pub(crate) fn make_ready(&self, shared: &Shared, fiber: &Fiber) {
         count_task_woken();
         fiber.note_ready();
@@ -359,19 +373,20 @@ impl Worker {
         let here = context::owner().filter(|owner| std::ptr::eq(&raw const owner.worker, self));
         if let Some(owner) = here {
             owner.resume(fiber, After::Wait);
-            // The task that runs now will let it through in good time.
+            // The running task will let it through in time.
             self.request(READY);
             return;
         }
-        // SAFETY: its unparking gave the fiber to us alone, and fibers live as long as the runtime.
+        // SAFETY: unparking has given the fiber to us alone, and fibers live as long as the
+        // runtime.
         unsafe { self.inbox.push(fiber) };
         if !shared.sleep.wake_owner(self.index) {
             self.request(READY);
         }
     }
 
-    /// Puts `entry` into the pinned queue and wakes the worker. False: the worker takes nothing,
-    /// for now or for ever.
+    /// Puts `entry` into the pinned queue and wakes the worker. Returns false if the worker takes
+    /// nothing, for now or for good.
     pub(crate) fn post(&self, shared: &Shared, entry: Entry) -> bool {
         let taken = self.put(entry);
         if taken {
@@ -397,7 +412,7 @@ impl Worker {
         self.has_pinned.store(true, Ordering::Relaxed);
     }
 
-    /// [`Worker::post`] for a survey. False also if the worker's thread sleeps in a task.
+    /// [`Worker::post`] for a survey. Also returns false if the worker's thread sleeps in a task.
     pub(crate) fn ask(&self, shared: &Shared, survey: Entry) -> bool {
         let mut pinned = self.pinned.lock();
         // Ordering: Relaxed, under the lock.
@@ -410,28 +425,27 @@ impl Worker {
         true
     }
 
-    /// Sets whether the worker's thread sleeps in a task. The worker then answers what it has been
-    /// asked before.
+    /// Sets whether the worker's thread sleeps in a task. The worker then answers earlier surveys.
     pub(crate) fn set_asleep(&self, asleep: bool) {
         let _pinned = self.pinned.lock();
         // Ordering: Relaxed, under the lock.
         self.asleep.store(asleep, Ordering::Relaxed);
     }
 
-    /// Whether something is posted to the worker that is `wanted`.
+    /// Whether a posted entry is `wanted`.
     pub(crate) fn has_posted(&self, wanted: impl Fn(Entry) -> bool) -> bool {
         // Ordering: Relaxed, a hint.
         self.has_pinned.load(Ordering::Relaxed)
             && self.pinned.lock().iter().any(|&entry| wanted(entry))
     }
 
-    /// The worker's thread will never run: pinned work stays undone, and more is refused. Returns
+    /// The worker's thread will never run. Posted work stays undone, and more is refused. Returns
     /// what was posted before.
     pub(crate) fn leave_out(&self) -> VecDeque<Entry> {
         let mut pinned = self.pinned.lock();
         // Ordering: Relaxed, under the lock.
         self.absent.store(true, Ordering::Relaxed);
-        // Those who look for work must not see what will never be taken.
+        // Threads that look for work must not see entries that will never be taken.
         self.has_pinned.store(false, Ordering::Relaxed);
         std::mem::take(&mut *pinned)
     }
@@ -444,7 +458,7 @@ impl Worker {
         pinned.is_empty()
     }
 
-    /// The worker will take what is posted to it from now on.
+    /// The worker takes posted work from now on.
     pub(crate) fn attend(&self) {
         let _pinned = self.pinned.lock();
         // Ordering: Relaxed, under the lock.
@@ -453,7 +467,7 @@ impl Worker {
 }
 
 impl Owner {
-    /// Gives the thread its share of the runtime, or takes it away.
+    /// Gives the thread its count of the runtime, or takes it away.
     pub(crate) fn set_shared(&self, shared: Option<Arc<Shared>>) {
         // SAFETY: one thread has the owner, and no reference from `shared` is held across.
         self.shared.with_mut(|slot| unsafe { *slot = shared });
@@ -474,13 +488,13 @@ impl Owner {
         std::ptr::eq(Arc::as_ptr(self.shared()), shared)
     }
 
-    /// Whether workers take no work from each other.
+    /// Whether the workers do not take work from each other.
     #[inline]
     pub(crate) fn is_alone(&self) -> bool {
         self.policy.is_alone()
     }
 
-    /// The policy, if it is one of the user's.
+    /// The custom policy, if it is one.
     pub(crate) fn custom_policy(&self) -> Option<&Custom> {
         self.policy.custom()
     }
@@ -512,7 +526,7 @@ impl Owner {
     }
 
     /// Whether it keeps a spare stack that others need more. Only the base of the loop that keeps
-    /// the stack can give it back.
+    /// the stack can return it.
     pub(crate) fn has_stack_to_give(&self) -> bool {
         self.with_idle(|idle| !idle.is_empty()) && self.shared().stacks.is_tight()
     }
@@ -523,14 +537,14 @@ impl Owner {
         self.stranded.store(count, Ordering::Relaxed);
     }
 
-    /// The worker, which was starved, resumes a fiber.
+    /// Called when a starved worker resumes a fiber.
     #[cold]
     pub(crate) fn end_starving(&self) {
         self.stranded.store(0, Ordering::Relaxed);
         self.set_stall(State::Working);
     }
 
-    /// How long it has had no stack for what it could start.
+    /// How long it has had no stack for work that it could start.
     pub(crate) fn starved_for(&self) -> Duration {
         let now = Instant::now();
         let since = self.starved_since.get().unwrap_or(now);
@@ -538,7 +552,7 @@ impl Owner {
         now - since
     }
 
-    /// Something is about to start.
+    /// Called before something starts.
     #[inline]
     pub(crate) fn note_started(&self) {
         self.starved_since.set(None);
@@ -558,7 +572,7 @@ pub(crate) fn spin_for<W: Waiter>(latch: &Latch<W>) {
 
 impl Drop for Worker {
     fn drop(&mut self) {
-        // A survey that came when no thread was left to answer it.
+        // A survey that arrived when no thread was left to answer it.
         for entry in std::mem::take(&mut *self.pinned.lock()) {
             if let Work::Job(job) | Work::Here(job) | Work::Survey(job) = entry.decode() {
                 // SAFETY: taken from the pinned queue, so ours to run, once.

@@ -1,4 +1,4 @@
-//! A worker that waits for its thread.
+//! A worker whose thread has not started.
 
 use crate::context;
 use crate::own_stack::OwnStack;
@@ -16,8 +16,8 @@ pub(crate) fn start_thread(worker: WorkerThread) -> io::Result<()> {
     os::start_thread(Some(name), size, Box::new(|| worker.run_to_the_end())).map(drop)
 }
 
-/// In a strict runtime tasks leave values in the thread-locals of threads that the runtime has
-/// made. Such a thread has left when these are gone. (A thread that a handler has made may go on.)
+/// In a strict runtime, tasks leave values in the thread-locals of the runtime's own threads. Such
+/// a thread counts as exited when these are gone. (A thread of a spawn handler may continue.)
 struct Last(Cell<Option<Arc<Shared>>>);
 
 impl Drop for Last {
@@ -29,7 +29,7 @@ impl Drop for Last {
 }
 
 std::thread_local! {
-    /// The thread uses this before any other thread-local, and so destroys it after all others.
+    /// Used before any other thread-local, so it is destroyed after all others.
     static LAST: Last = const { Last(Cell::new(None)) };
 }
 
@@ -38,26 +38,26 @@ pub(crate) fn begin() {
     LAST.with(|_| ());
 }
 
-/// The calling thread, which runs no task any more, counts as exited once its thread-locals are
+/// Makes the calling thread, which runs no more tasks, count as exited once its thread-locals are
 /// gone.
 pub(crate) fn exit_last(shared: Arc<Shared>) {
     LAST.with(|last| last.0.set(Some(shared)));
 }
 
-/// A worker that waits for a thread; see [`Builder::spawn_handler`](crate::Builder::spawn_handler).
+/// A worker that needs a thread; see [`Builder::spawn_handler`](crate::Builder::spawn_handler).
 ///
 /// In a [strict](crate::Builder::strict) runtime the worker's tasks run on the thread's own stack.
 ///
-/// Dropped without [`WorkerThread::run`], it leaves the runtime, and each broadcast, one worker
-/// short. A runtime whose workers are all dropped like this is shut down, and what it had accepted
-/// is refused.
+/// If it is dropped without [`WorkerThread::run`], the runtime has one worker less, and each
+/// broadcast too. A runtime whose workers are all dropped like this is shut down, and refuses what
+/// it had accepted.
 pub struct WorkerThread {
     life: Life,
     name: String,
     core: Option<usize>,
-    /// In a strict runtime.
+    /// Present in a strict runtime.
     stack: Option<OwnStack>,
-    /// The thread that makes the others.
+    /// The thread that builds the runtime.
     builder: thread::ThreadId,
 }
 
@@ -66,7 +66,7 @@ struct Life {
     shared: Arc<Shared>,
     index: usize,
     ran: bool,
-    /// The thread is the runtime's, to its very end.
+    /// Whether the runtime owns the thread until its very end.
     own: bool,
 }
 
@@ -84,7 +84,7 @@ impl Drop for Life {
 
 impl WorkerThread {
     /// Worker `index` of `shared`, to be pinned to `core`, with `stack` in a strict runtime. The
-    /// caller makes the threads.
+    /// caller starts the threads.
     pub(crate) fn new(
         shared: &Arc<Shared>,
         index: usize,
@@ -96,7 +96,7 @@ impl WorkerThread {
         Self { life, name, core, stack, builder: thread::current().id() }
     }
 
-    /// The runtime that the worker belongs to.
+    /// The worker's runtime.
     #[cfg(feature = "compat")]
     pub(crate) fn shared(&self) -> &Arc<Shared> {
         &self.life.shared
@@ -112,7 +112,7 @@ impl WorkerThread {
         &self.name
     }
 
-    /// [`WorkerThread::run`] on a thread that is there for nothing else.
+    /// [`WorkerThread::run`] on a thread that does nothing else.
     fn run_to_the_end(mut self) {
         self.life.own = self.life.shared.is_strict();
         if self.life.own {
@@ -135,8 +135,8 @@ impl WorkerThread {
             "WorkerThread::run on the thread that builds the runtime, which would wait for itself"
         );
         if let Some(core) = self.core {
-            // The core was allowed when the runtime was built. If it no longer is, the worker had
-            // better run unpinned than not at all.
+            // The core was allowed when the runtime was built. If it no longer is, the worker runs
+            // unpinned rather than not at all.
             drop(os::pin_current_thread(core));
         }
         self.life.shared.wait_started();

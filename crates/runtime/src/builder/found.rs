@@ -1,11 +1,11 @@
-//! What a build finds in the environment, and what it asks of the user.
+//! Reads build settings from the environment, and thread names from the user.
 
 use super::{BuildError, MAX_WORKERS, NameFn, STRICT_VARIABLE, WORKERS_VARIABLE};
 use crate::substitutes::Names;
 use sateen_base::os;
 use std::io;
 
-/// As many threads as may have a stack each.
+/// The most threads that may have a stack each.
 pub(super) fn most_threads(stacks: usize) -> usize {
     stacks.min(os::thread_limit().unwrap_or(usize::MAX))
 }

@@ -1,7 +1,7 @@
-//! From the events of all rings to tracks, slices, arrows and counters.
+//! Converts the events of all rings to tracks, slices, arrows and counters.
 //!
-//! The events of all rings are sorted by time. A first pass (`known.rs`) finds what must be known
-//! before the second writes.
+//! The events of all rings are sorted by time. A first pass (`known.rs`) collects what the second
+//! needs before it writes.
 //!
 //! | track | slices |
 //! |---|---|
@@ -18,25 +18,25 @@ use sateen_base::tsc;
 use std::collections::HashMap;
 use std::io::{self, Write};
 
-/// What a saved trace holds.
+/// The contents of a saved trace.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TraceSummary {
-    /// How many events it has.
+    /// Number of events.
     pub events: u64,
-    /// How many older ones were overwritten before it was saved.
+    /// Number of older events that were overwritten before it was saved.
     pub overwritten: u64,
 }
 
 const PROCESS: u64 = 1;
-/// Within the numbers of a runtime's tracks.
+/// Offset within the numbers of a runtime's tracks.
 const WORKERS: u64 = 0x1000;
 const TASKS: u64 = 1;
 const READY: u64 = 2;
 const SLEEPERS: u64 = 3;
 const FIBERS: u64 = 4;
 const OTHERS: u64 = 5;
-/// The first thread that is no worker.
+/// The first thread that is not a worker.
 const THREADS: u64 = 1 << 32;
 /// Number spaces of tracks and arrows; the spawn arrow of a task has the task's number.
 const OF_TASK: u64 = 1 << 60;
@@ -48,21 +48,21 @@ pub(super) const SENT: u64 = 1 << 63;
 struct Slice {
     name: String,
     category: &'static str,
-    /// The task or the branch.
+    /// The task or branch.
     id: u64,
-    /// What began it.
+    /// The event that began it.
     begun: Kind,
 }
 
 #[derive(Default)]
 struct OnFiber {
     slices: Vec<Slice>,
-    /// The arrow of a wake-up that it has not gone on from; 0 for none.
+    /// The arrow of a wake-up after which it has not resumed yet; 0 for none.
     woken: u64,
     suspended: bool,
 }
 
-/// A task with a track.
+/// A task with its own track.
 #[derive(Default)]
 struct OnTrack {
     open: usize,
@@ -70,7 +70,7 @@ struct OnTrack {
     begun: bool,
 }
 
-/// Writes what is in `all` up to `cut`.
+/// Writes the events of `all` up to `cut`.
 pub(super) fn convert(all: &[Taken], cut: Moment, out: impl Write) -> io::Result<TraceSummary> {
     let clock = Clock::new(cut);
     let (mut lanes, mut items) = (Vec::new(), Vec::new());
@@ -117,7 +117,7 @@ pub(super) fn convert(all: &[Taken], cut: Moment, out: impl Write) -> io::Result
         }
     }
     summary.events = items.len() as u64;
-    // Stable: the events of a ring stay in order.
+    // A stable sort, so the events of a ring stay in order.
     items.sort_by_key(|item| item.ticks);
     once(&mut items, &lanes);
     let known = Known::of(&items);
@@ -151,7 +151,7 @@ impl Clock {
         let origin = Moment::origin();
         let ticks = cut.ticks.saturating_sub(origin.ticks);
         let nanos = cut.at.saturating_duration_since(origin.at).as_nanos() as f64;
-        // Of a short time the calibration at the start tells more.
+        // Over a short time, the calibration at the start is more precise.
         let per_tick = match nanos > 1e7 && ticks > 0 {
             true => nanos / ticks as f64,
             false => tsc::nanos(1 << 30) as f64 / (1u64 << 30) as f64,
@@ -171,9 +171,10 @@ struct Converter<W> {
     lanes: Vec<Lane>,
     fibers: HashMap<u32, OnFiber>,
     tasks: HashMap<u64, OnTrack>,
-    /// The tracks of threads that are no workers: by the runtime's, the number and the name.
+    /// Tracks of threads that are not workers, by the runtime's number, the thread's number and its
+    /// name.
     threads: HashMap<(u64, u32, [u64; 2]), u64>,
-    /// The last arrow of a wake-up.
+    /// The number of the last wake-up arrow.
     wakes: u64,
 }
 
@@ -212,7 +213,7 @@ impl<W: Write> Converter<W> {
         for lane in &self.lanes {
             if lane.worker == OUTSIDE {
                 let asleep = self.of_runtime(lane.runtime, |lane| u64::from(lane.asleep));
-                // Where this ring has lost events, those that others have kept may be older.
+                // If this ring has lost events, events kept by other rings may be older.
                 let of_it = self.lanes.iter().filter(|other| other.runtime == lane.runtime);
                 let since = of_it.map(|other| other.since).min().unwrap_or(lane.since);
                 let at = self.clock.nanos(since);
@@ -356,7 +357,7 @@ impl<W: Write> Converter<W> {
         Ok(())
     }
 
-    /// The track of a thread that is no worker.
+    /// The track of a thread that is not a worker.
     fn thread(&mut self, item: &Item) -> io::Result<u64> {
         let lane = &self.lanes[item.ring as usize];
         let key = (lane.runtime, item.small, [item.a, item.b]);
@@ -381,7 +382,7 @@ impl<W: Write> Converter<W> {
         self.lanes.iter().filter(|lane| lane.runtime == runtime).map(read).sum()
     }
 
-    /// The name that came before the item, or else the place in its word `place`.
+    /// The name that came before the item, or else the location in its word `place`.
     fn name_or_place(&mut self, item: &Item, place: u64, otherwise: &str) -> String {
         let name = std::mem::take(&mut self.lanes[item.ring as usize].name);
         // SAFETY: the event is whole, so the word is what `pack_place` made.
@@ -424,7 +425,7 @@ impl<W: Write> Converter<W> {
         Ok(())
     }
 
-    /// The task, if it has a track, is in another state from now on.
+    /// Changes the state of the task, if it has a track.
     fn state(&mut self, task: u64, at: u64, name: &str, address: Option<u64>) -> io::Result<()> {
         let Some(known) = self.tasks.get_mut(&task).filter(|known| known.begun) else {
             return Ok(());
@@ -444,7 +445,7 @@ impl<W: Write> Converter<W> {
         )
     }
 
-    /// A slice begins on the fiber.
+    /// Begins a slice on the fiber.
     fn begin(
         &mut self,
         item: &Item,
@@ -465,11 +466,12 @@ impl<W: Write> Converter<W> {
         Ok(())
     }
 
-    /// A slice of the fiber ends, with what is open within it. `over` says that a task does.
+    /// Ends a slice of the fiber, with all that is open within it. `over` tells whether a task
+    /// ends.
     fn end(&mut self, item: &Item, at: u64, over: bool) -> io::Result<()> {
         let fiber = self.fibers.entry(item.fiber).or_default();
         let lane = &mut self.lanes[item.ring as usize];
-        // Without a beginning there is no slice to end: it came before the trace.
+        // Without a beginning there is no slice to end: it began before the trace.
         let begun = match item.kind {
             Kind::SliceEnd => fiber.slices.len().checked_sub(1),
             _ => fiber.slices.iter().rposition(|slice| slice.id == item.a),
@@ -500,7 +502,7 @@ impl<W: Write> Converter<W> {
         lane.hide(&mut self.packets, at)?;
         let fiber = self.fibers.entry(item.fiber).or_default();
         fiber.suspended = true;
-        // A waker may have been faster than the event.
+        // A waker may have been faster than this event.
         let ready = fiber.woken != 0 || item.a == 0;
         let tasks: Vec<u64> = fiber.slices.iter().map(|slice| slice.id).collect();
         // SAFETY: the event is whole, so the word is what `pack` made.
@@ -533,7 +535,7 @@ impl<W: Write> Converter<W> {
         slices.iter().try_for_each(|slice| self.state(slice.id, at, "running", None))
     }
 
-    /// Ends all that is open.
+    /// Ends everything that is open.
     fn finish(&mut self, all: &[Taken], cut: Moment) -> io::Result<()> {
         let ends: HashMap<u64, u64> = all
             .iter()

@@ -1,9 +1,9 @@
-//! `SATEEN_TRACE=FILE`: a trace of all runtimes of the process, from the start of the first to the
-//! end of the process, however it ends.
+//! `SATEEN_TRACE=FILE`: traces all runtimes of the process, from the start of the first to the end
+//! of the process, however it ends.
 //!
-//! The file is written when the process exits, when a thread panics, and when a signal comes that
-//! may end it. The panic hook and the signal handlers that were there before run afterwards. Of
-//! what is called then nothing runs in a signal handler but a write to a pipe (`sateen_base::os`).
+//! The file is written when the process exits, when a thread panics, and on a signal that may end
+//! the process. Earlier panic hooks and signal handlers run afterwards. In the signal handler
+//! itself only a write to a pipe happens (`sateen_base::os`).
 
 use super::save::{EVENTS, save};
 use super::state::{State, Taken};
@@ -15,9 +15,9 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 
 const FILE_VARIABLE: &str = "SATEEN_TRACE";
 const EVENTS_VARIABLE: &str = "SATEEN_TRACE_EVENTS";
-/// Runtimes whose traces are kept; the oldest give way.
+/// Most runtimes whose traces are kept; the oldest are dropped.
 const RUNTIMES: usize = 64;
-/// Panics sooner after one another than this are saved once.
+/// Panics that follow each other within this time are saved once.
 const BETWEEN_PANICS: Duration = Duration::from_secs(1);
 
 /// What the variables ask for.
@@ -25,11 +25,11 @@ struct Asked {
     path: PathBuf,
     events: usize,
     traces: Mutex<Vec<Arc<State>>>,
-    /// When a panic was last saved.
+    /// When a trace was last saved because of a panic.
     panicked: Mutex<Option<Instant>>,
 }
 
-/// A runtime is being made.
+/// Called when a runtime is being built.
 pub(super) fn begin(state: &Arc<State>) {
     let Some(asked) = asked() else { return };
     state.start(asked.events, std::iter::empty());
@@ -46,15 +46,15 @@ fn asked() -> Option<&'static Asked> {
     ASKED.get_or_init(ask).as_ref()
 }
 
-/// Reads the variables, and sees to it that the trace is saved.
+/// Reads the variables, and arranges for the trace to be saved.
 fn ask() -> Option<Asked> {
     let name = os::variable(FILE_VARIABLE).filter(|name| !name.is_empty())?;
-    // Programs that this one starts have the variable, too.
+    // Programs started by this one inherit the variable.
     let name = match name.into_string() {
         Ok(name) => PathBuf::from(name.replace("%p", &std::process::id().to_string())),
         Err(name) => PathBuf::from(name),
     };
-    // The program may change its folder.
+    // The program may change its working directory.
     let path = std::path::absolute(&name).unwrap_or(name);
     let complain = |error: std::io::Error| {
         os::say(format_args!(
@@ -64,7 +64,7 @@ fn ask() -> Option<Asked> {
     };
     os::create_regular(&path).map_err(complain).ok()?;
     os::at_end(save_all).map_err(complain).ok()?;
-    // A thread that panics cannot change the hook: it is too late for this panic.
+    // A thread that is panicking cannot change the hook: it is too late for this panic.
     if !thread::panicking() {
         let before = std::panic::take_hook();
         std::panic::set_hook(Box::new(move |info| {
@@ -105,7 +105,7 @@ fn is_first_panic() -> bool {
     first
 }
 
-/// Writes the file, or says why not.
+/// Writes the file, or reports why it cannot.
 fn save_all() {
     let Some(asked) = asked() else { return };
     let traces = asked.traces.lock().unwrap_or_else(PoisonError::into_inner).clone();

@@ -1,4 +1,4 @@
-//! Events as they lie in a ring: four words.
+//! Encoding of events in a ring: four words each.
 //!
 //! | word | bits | holds |
 //! |---|---|---|
@@ -8,8 +8,8 @@
 //! | 1 | high 32 | the number of a fiber |
 //! | 2, 3 | all | what the kind says |
 //!
-//! A string of the program's text is its address, and its length in the upper 16 bits. Other names
-//! go before the event that they belong to, in events of their own.
+//! A static string is stored as its address, with its length in the upper 16 bits. Other names
+//! precede their event, in events of their own.
 
 use crate::trace_ring::WORDS;
 use std::panic::Location;
@@ -19,7 +19,7 @@ pub(crate) type Words = [u64; WORDS];
 
 macro_rules! kinds {
     ($($(#[$doc:meta])* $name:ident,)*) => {
-        /// What an event tells. Words 2 and 3 are in brackets.
+        /// The kind of an event. Words 2 and 3 are in brackets.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         #[repr(u8)]
         pub(crate) enum Kind {
@@ -33,8 +33,8 @@ macro_rules! kinds {
 }
 
 kinds! {
-    /// A piece of the name of what the next event begins (16 bytes). The small number is their
-    /// count.
+    /// A piece of the name of what the next event begins (16 bytes). The small number is the count
+    /// of bytes.
     Name,
     /// A task was spawned (task).
     Spawn,
@@ -42,8 +42,8 @@ kinds! {
     Start,
     /// A task ends (task).
     End,
-    /// A branch, a scoped spawn or a call begins (its number, the task that it works for or 0). The
-    /// small number is 0 for a call.
+    /// A branch, a scoped spawn or a call begins (its number; the task that it works for, or 0).
+    /// The small number is 0 for a call.
     BranchStart,
     /// It ends (its number).
     BranchEnd,
@@ -53,7 +53,7 @@ kinds! {
     PollEnd,
     /// The fiber is suspended (what it waits for as a string, 0 for a yield; its address).
     Suspend,
-    /// It goes on (number of what runs there).
+    /// It resumes (number of what runs there).
     Resume,
     /// The fiber was made ready (number of what runs there).
     Wake,
@@ -65,14 +65,14 @@ kinds! {
     StealBranch,
     /// A sleeping worker was woken (worker).
     WakeWorker,
-    /// The worker does something else (before, now).
+    /// The worker changes what it does (before, now).
     Turn,
     /// Timers fired (how many).
     Timers,
     /// The fiber's task waits for a branch that was stolen.
     JoinStolen,
-    /// Something with a name begins within the task (a string for its kind; arrow that ends here,
-    /// or 0).
+    /// A named slice begins within the task (a string for its kind; the arrow that ends here, or
+    /// 0).
     SliceStart,
     /// A task of a shed begins (place where the shed was built, its number there).
     ShedTask,
@@ -80,14 +80,14 @@ kinds! {
     SliceEnd,
     /// An arrow begins (arrow, a string for its kind).
     ArrowStart,
-    /// An item of a channel is sent (the place by way of which it goes).
+    /// An item of a channel is sent (the address through which it goes).
     Send,
-    /// It is received (that place).
+    /// It is received (that address).
     Receive,
-    /// The next event of the ring is one of this thread, which is no worker (its name as the system
-    /// knows it, zeros behind). The small number is the thread's.
+    /// The next event of the ring comes from this thread, which is not a worker (its name as the
+    /// system knows it, padded with zeros). The small number is the thread's.
     Thread,
-    /// What waits (queued and ready, stacks and suspended; 32 bits each).
+    /// Queue lengths (queued and ready, stacks and suspended; 32 bits each).
     Sample,
 }
 
@@ -108,14 +108,14 @@ pub(crate) fn split(head: u64) -> Option<(Kind, u32, u32)> {
 
 const ADDRESS: u64 = (1 << 48) - 1;
 
-/// A string of the program's text in a word.
+/// Encodes a static string in a word.
 #[inline(always)]
 pub(crate) fn pack(text: &'static str) -> u64 {
     let len = text.len().min(u16::MAX as usize) as u64;
     len << 48 | text.as_ptr().expose_provenance() as u64 & ADDRESS
 }
 
-/// The string; none for 0.
+/// The string; `None` for 0.
 ///
 /// # Safety
 /// The word is 0, or was made by [`pack`] in this process.
@@ -127,17 +127,17 @@ pub(crate) unsafe fn unpack(word: u64) -> Option<&'static str> {
     let pointer = std::ptr::with_exposed_provenance::<u8>(address);
     // SAFETY: `pack` was given a `&'static str` of this address and at least this length.
     let bytes = unsafe { std::slice::from_raw_parts(pointer, (word >> 48) as usize) };
-    // One that was too long may have been cut within a character.
+    // A string that was too long may have been cut within a character.
     Some(std::str::from_utf8(bytes).unwrap_or("?"))
 }
 
-/// A place in a word.
+/// Encodes a source location in a word.
 #[inline(always)]
 pub(crate) fn pack_place(place: &'static Location<'static>) -> u64 {
     std::ptr::from_ref(place).expose_provenance() as u64
 }
 
-/// The place; none for 0.
+/// The location; `None` for 0.
 ///
 /// # Safety
 /// The word is 0, or was made by [`pack_place`] in this process.
@@ -147,7 +147,7 @@ pub(crate) unsafe fn unpack_place(word: u64) -> Option<&'static Location<'static
     unsafe { std::ptr::with_exposed_provenance::<Location<'static>>(address).as_ref() }
 }
 
-/// The longest name that is kept whole, in bytes.
+/// The longest name kept whole, in bytes.
 pub(crate) const LONGEST: usize = 64;
 /// Bytes of a name in one event.
 const PIECE: usize = 16;

@@ -1,7 +1,7 @@
-//! The messages of Perfetto's trace format that we write, with the numbers of its schema.
+//! The messages of Perfetto's trace format that we write, with the field numbers of its schema.
 //!
-//! Source: `protos/perfetto/trace` of the Perfetto project. Fields that we do not use are left out,
-//! as the encoding allows.
+//! Source: `protos/perfetto/trace` of the Perfetto project. Unused fields are omitted, as the
+//! encoding allows.
 
 /// A whole file.
 #[derive(Clone, PartialEq, prost::Message)]

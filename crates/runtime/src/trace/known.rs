@@ -1,5 +1,5 @@
-//! The first pass over a trace's events, in order of time: it finds the tasks that get a track of
-//! their own, because they have a name or are suspended, and the arrows whose ends are both there.
+//! The first pass over a trace's events, in order of time. It finds the tasks that get their own
+//! track, because they have a name or are suspended, and the arrows with both ends in the trace.
 
 use super::convert::SENT;
 use super::event::Kind;
@@ -7,7 +7,7 @@ use super::lane::Lane;
 use super::state::OUTSIDE;
 use std::collections::{HashMap, HashSet};
 
-/// One event, whose strings are known to be good.
+/// An event whose strings were validated.
 #[derive(Clone, Copy)]
 pub(super) struct Item {
     pub(super) ticks: u64,
@@ -19,13 +19,13 @@ pub(super) struct Item {
     pub(super) b: u64,
 }
 
-/// What the first pass finds.
+/// The result of the first pass.
 pub(super) struct Known {
-    /// The tasks with a track.
+    /// Tasks with a track.
     pub(super) tracked: HashSet<u64>,
-    /// The tasks whose spawn and start are both there.
+    /// Tasks whose spawn and start are both in the trace.
     pub(super) arrows: HashSet<u64>,
-    /// The arrows from sends to receipts, by the numbers of both events.
+    /// Arrows from sends to receipts, by the indices of both events.
     pub(super) sent: HashMap<usize, u64>,
 }
 
@@ -35,7 +35,7 @@ impl Known {
         let (mut spawned, mut begun) = (HashSet::new(), HashSet::new());
         let mut fibers: HashMap<u32, Vec<u64>> = HashMap::new();
         let mut named: HashSet<u32> = HashSet::new();
-        // Sends that are not received, by place.
+        // Sends without a receipt so far, by address.
         let (mut under_way, mut sent) = (HashMap::new(), HashMap::new());
         for (index, item) in items.iter().enumerate() {
             match item.kind {
@@ -73,7 +73,7 @@ impl Known {
     }
 }
 
-/// Keeps one of each event that a thread wrote into several runtimes' traces.
+/// Keeps one copy of each event that a thread wrote into several runtimes' traces.
 pub(super) fn once(items: &mut Vec<Item>, lanes: &[Lane]) {
     let mut seen = HashSet::new();
     items.retain(|item| {

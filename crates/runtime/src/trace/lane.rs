@@ -4,19 +4,19 @@ use super::packets::{Details, Packets};
 use crate::metrics::Doing;
 use std::io::{self, Write};
 
-/// What is known of a worker while its events are gone through.
+/// The state of a worker during the pass over its events.
 pub(super) struct Lane {
     pub(super) runtime: u64,
     pub(super) worker: usize,
     pub(super) track: u64,
     pub(super) since: u64,
     pub(super) lost: u64,
-    /// The track of the thread whose event comes next, if it is no worker.
+    /// The track of the thread of the next event, if that is not a worker.
     pub(super) thread: u64,
     /// The outer slice: none, `working` or `idle`.
     pub(super) base: Doing,
     pub(super) asleep: bool,
-    /// The fiber whose slices are open, and how many of them are.
+    /// The fiber whose slices are open, and how many are.
     pub(super) fiber: u32,
     pub(super) shown: usize,
     pub(super) name: Vec<u8>,
@@ -25,7 +25,7 @@ pub(super) struct Lane {
 }
 
 impl Lane {
-    /// The slices of `fiber` are the ones on the track from now on.
+    /// Shows the slices of `fiber` on the track.
     pub(super) fn show<W: Write>(
         &mut self,
         out: &mut Packets<W>,
@@ -47,7 +47,7 @@ impl Lane {
         Ok(())
     }
 
-    /// The worker does `doing` from now on.
+    /// Records that the worker does `doing` from now on.
     pub(super) fn turn<W: Write>(
         &mut self,
         out: &mut Packets<W>,
@@ -58,7 +58,7 @@ impl Lane {
             out.end(at, self.track)?;
         }
         let worker = |category| Details { category, ..Details::default() };
-        // One that sleeps goes on with what it did before, or is idle.
+        // While asleep, a worker continues what it did before, or is idle.
         let base = match (doing, self.base) {
             (Doing::Sleep, Doing::Nothing) => Doing::Search,
             (Doing::Sleep, base) => base,

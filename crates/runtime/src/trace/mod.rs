@@ -1,13 +1,13 @@
 //! Traces: what each worker did and when, for Perfetto.
 //!
-//! | file | what it holds |
+//! | file | contents |
 //! |---|---|
 //! | `on.rs`, `off.rs` | what the runtime calls, with the feature `trace` and without it |
 //! | `event.rs` | events as words |
-//! | `../trace_ring.rs` | the ring of a worker, which one thread writes and any thread copies |
+//! | `../trace_ring.rs` | a worker's ring, which one thread writes and any thread copies |
 //! | `state.rs` | a runtime's rings; starting and stopping |
-//! | `outside.rs` | the ring of threads that are no workers |
-//! | `save.rs` | what users call |
+//! | `outside.rs` | the ring of threads that are not workers |
+//! | `save.rs` | the users' interface |
 //! | `convert.rs` | from events to tracks, slices, arrows and counters |
 //! | `known.rs` | its first pass |
 //! | `lane.rs` | a worker's track |

@@ -1,8 +1,8 @@
-//! What the runtime tells its trace: one function for each thing that happens.
+//! Trace points of the runtime: one function for each kind of event.
 //!
-//! Each is called by the thread that it happens on. A worker writes into its ring; other threads
-//! share one, under a lock (`outside.rs`). In a build without the feature the same functions are
-//! empty (`off.rs`).
+//! Each is called on the thread where the event happens. A worker writes into its own ring; other
+//! threads share one, under a lock (`outside.rs`). Without the feature the same functions are empty
+//! (`off.rs`).
 
 use super::event::{Kind, NONE, head, pack, pack_place, pieces};
 use super::{outside, state};
@@ -49,7 +49,7 @@ fn at(worker: &Worker, kind: Kind, fiber: u32, a: u64, b: u64) {
     }
 }
 
-/// Writes at the calling thread's worker, or among the events of other threads.
+/// Writes to the calling worker's ring, or to that of other threads.
 #[inline]
 fn here(shared: &Shared, kind: Kind, fiber: u32, a: u64, b: u64) {
     match context::thread_owner() {
@@ -63,7 +63,7 @@ fn write_name(ring: &Ring, name: &str) {
     pieces(name, |head, low, high| ring.write([now, head, low, high]));
 }
 
-/// The worker's thread begins.
+/// The worker's thread starts.
 pub(crate) fn worker_begins(worker: &Owner) {
     worker.shared().traces.state().attend(worker);
 }
@@ -93,11 +93,11 @@ pub(crate) fn ended(fiber: &Fiber, task: u64) {
     at(fiber.worker(), Kind::End, fiber.number(), task, 0);
 }
 
-/// A branch; its end is told by a drop, for it may unwind.
+/// A running branch. Its end is recorded on drop, because it may unwind.
 pub(crate) struct InBranch<'a>(&'a Fiber, u64);
 
-/// A branch or a scoped spawn begins, or a call from elsewhere, on behalf of `task`, which is null
-/// or waits for it.
+/// Begins a branch, a scoped spawn, or a call from elsewhere, on behalf of `task`, which is null or
+/// waits for it.
 #[inline]
 pub(crate) fn in_branch(
     fiber: &Fiber,
@@ -148,20 +148,20 @@ pub(crate) fn resumed(fiber: &Fiber) {
     at(fiber.worker(), Kind::Resume, fiber.number(), fiber.context_id(), 0);
 }
 
-/// The fiber, which is suspended, is about to be made ready.
+/// Called before the suspended fiber is made ready.
 #[inline]
 pub(crate) fn woken(shared: &Shared, fiber: &Fiber) {
     here(shared, Kind::Wake, fiber.number(), fiber.context_id(), 0);
 }
 
-/// The future is about to be queued again.
+/// Called before the future is queued again.
 #[inline]
 pub(crate) fn future_woken(shared: &Shared, task: u64) {
     here(shared, Kind::WakeFuture, NONE, task, 0);
 }
 
-/// A channel sends or receives an item by way of `address`. Listens to `sateen_base::trace` while
-/// a trace runs.
+/// A channel sends or receives an item through `address`. Listens to `sateen_base::trace` while a
+/// trace runs.
 pub(super) fn told(what: Told, address: usize) {
     let kind = match what {
         Told::Sent => Kind::Send,
@@ -169,7 +169,7 @@ pub(super) fn told(what: Told, address: usize) {
     };
     match context::thread_owner() {
         Some(owner) => at(owner, kind, NONE, address as u64, 0),
-        // A thread of no runtime: it is of all of them.
+        // A thread without a runtime writes to all traces.
         None => outside::write_to_all([tsc::now(), head(kind, 0, NONE), address as u64, 0]),
     }
 }
@@ -209,7 +209,7 @@ pub(crate) fn waits_for_stolen() {
     }
 }
 
-/// What waits at the worker now.
+/// Records the worker's queue lengths.
 #[inline]
 pub(crate) fn sampled(worker: &Worker) {
     if let Some(ring) = worker.trace.ring() {
@@ -221,11 +221,11 @@ pub(crate) fn sampled(worker: &Worker) {
     }
 }
 
-/// A slice within what runs on the calling fiber. It ends when it is dropped.
+/// A slice within what runs on the calling fiber. It ends on drop.
 #[derive(Debug)]
 pub struct Slice(*const Fiber);
 
-/// Begins a slice: `kind` is "item" or the like, `name` may be empty, `arrow` is one that ends here
+/// Begins a slice: `kind` is "item" or similar, `name` may be empty, `arrow` is one that ends here,
 /// or 0.
 #[inline]
 pub fn slice(kind: &'static str, name: &str, arrow: u64) -> Slice {
@@ -238,7 +238,7 @@ pub fn slice(kind: &'static str, name: &str, arrow: u64) -> Slice {
     Slice(fiber)
 }
 
-/// Begins the slice of a task of a shed: its name, or else the place where the shed was built, and
+/// Begins the slice of a shed's task: its name, or else the location where the shed was built, and
 /// its number in the shed.
 #[inline]
 pub fn shed_task(name: &str, place: &'static Location<'static>, number: u64) -> Slice {
@@ -254,7 +254,7 @@ pub fn shed_task(name: &str, place: &'static Location<'static>, number: u64) -> 
 impl Drop for Slice {
     #[inline]
     fn drop(&mut self) {
-        // Only compared: the slice may have been sent elsewhere.
+        // Only compared, because the slice may have been sent elsewhere.
         if let Some(fiber) = context::fiber().filter(|fiber| ptr::eq(*fiber, self.0)) {
             at(fiber.worker(), Kind::SliceEnd, fiber.number(), 0, 0);
         }
@@ -279,14 +279,14 @@ pub(crate) fn span_left() {
     }
 }
 
-/// Whether the calling worker's trace is taken now.
+/// Whether the calling worker is being traced.
 #[inline]
 pub fn is_running() -> bool {
     context::thread_owner().is_some_and(|owner| owner.trace.ring().is_some())
 }
 
-/// Begins an arrow, which a [`slice`] with the same number ends. Returns the number; 0 if no trace
-/// is taken.
+/// Begins an arrow, which a [`slice`] with the same number ends. Returns the number; 0 if there is
+/// no trace.
 #[inline]
 pub fn arrow(kind: &'static str) -> u64 {
     let Some(owner) = context::thread_owner() else { return outside::arrow(pack(kind)) };

@@ -1,10 +1,10 @@
-//! Events of threads that are no workers. They share a ring, under a lock.
+//! Events of threads that are not workers. They share a ring, under a lock.
 //!
-//! What such a thread does to a runtime, by waking a task for example, is an event of that runtime.
-//! What it does to a channel is one of every trace that is taken: a channel belongs to no runtime.
+//! An event that affects a runtime, such as waking a task, goes into that runtime's trace. An event
+//! on a channel goes into every running trace, because a channel belongs to no runtime.
 //!
 //! A thread may write here in the middle of a step that others wait for. So nothing here waits for
-//! more than the copy of an event, and no memory is taken under a lock.
+//! more than the copy of an event, and nothing allocates under a lock.
 
 use super::event::{Kind, NONE, Words, head};
 use super::on::told;
@@ -22,7 +22,7 @@ pub(crate) struct Outside {
     ring: SpinLock<Option<Arc<Ring>>>,
 }
 
-/// The traces that are taken now.
+/// The traces that are running.
 static RUNNING: SpinLock<Vec<Arc<Outside>>> =
     SpinLock::from_raw(<RawSpinLock as lock_api::RawMutex>::INIT, Vec::new());
 
@@ -31,7 +31,7 @@ impl Outside {
         Arc::new(Self { runs: AtomicBool::new(false), ring: SpinLock::new(None) })
     }
 
-    /// A trace begins: events go into `ring`.
+    /// Begins a trace: events go into `ring`.
     pub(super) fn begin(self: &Arc<Self>, ring: Arc<Ring>) {
         let before = self.ring.lock().replace(ring);
         drop(before);
@@ -51,7 +51,8 @@ impl Outside {
         change(|running| running.retain(|other| !Arc::ptr_eq(other, self)));
     }
 
-    /// Writes an event of the calling thread, which is no worker. A load while no trace is taken.
+    /// Writes an event of the calling thread, which is not a worker. Costs one load while there is
+    /// no trace.
     #[inline]
     pub(super) fn write(&self, event: impl FnOnce() -> Words) {
         if self.runs.load(Ordering::Relaxed) {
@@ -62,7 +63,7 @@ impl Outside {
 
     #[cold]
     fn write_slow(&self, thread: Words, event: Words) {
-        // The lock makes the caller the writer.
+        // Under the lock, the caller is the ring's only writer.
         if let Some(ring) = &*self.ring.lock() {
             ring.write(thread);
             ring.write(event);
@@ -70,7 +71,7 @@ impl Outside {
     }
 }
 
-/// Writes an event of the calling thread, which is no worker, into all traces.
+/// Writes an event of the calling thread, which is not a worker, into all traces.
 #[cold]
 pub(super) fn write_to_all(event: Words) {
     let thread = this_thread(event[0]);
@@ -79,8 +80,8 @@ pub(super) fn write_to_all(event: Words) {
     }
 }
 
-/// Begins an arrow on the calling thread, which is no worker; returns its number, or 0 if no trace
-/// is taken.
+/// Begins an arrow on the calling thread, which is not a worker. Returns its number, or 0 if there
+/// is no trace.
 #[inline]
 pub(super) fn arrow(kind: u64) -> u64 {
     if is_heard() { arrow_slow(kind) } else { 0 }
@@ -88,14 +89,14 @@ pub(super) fn arrow(kind: u64) -> u64 {
 
 #[cold]
 fn arrow_slow(kind: u64) -> u64 {
-    // Above those that workers draw.
+    // Above the numbers that workers draw.
     static NUMBERS: AtomicU64 = AtomicU64::new(1 << 58);
     let number = NUMBERS.fetch_add(1, Ordering::Relaxed);
     write_to_all([tsc::now(), head(Kind::ArrowStart, 0, NONE), number, kind]);
     number
 }
 
-/// Says whose the next event is.
+/// Identifies the thread of the next event.
 fn this_thread(now: u64) -> Words {
     let number = thread_number::get_or_assign().unwrap_or(0xff_ffff);
     let [low, high] = [0, 8].map(|at| {
@@ -106,14 +107,14 @@ fn this_thread(now: u64) -> Words {
     [now, head(Kind::Thread, number, 0), low, high]
 }
 
-/// Changes which traces are taken.
+/// Changes the list of running traces.
 fn change(f: impl FnOnce(&mut Vec<Arc<Outside>>)) {
-    // Held by the one thread that changes them.
+    // Held by the one thread that changes the list.
     static CHANGES: Mutex<()> = Mutex::new(());
     let _one = CHANGES.lock().unwrap_or_else(PoisonError::into_inner);
     let mut new = Vec::with_capacity(64);
     loop {
-        // The copy needs room that is not taken under the lock.
+        // Allocates room for the copy outside of the lock.
         let running = RUNNING.lock();
         if running.len() < new.capacity() {
             new.extend(running.iter().cloned());

@@ -15,7 +15,7 @@ const NEEDS_STATE: u32 = 2;
 /// Field 1 of the file's message, length-delimited.
 const PACKET: u8 = 1 << 3 | 2;
 
-/// What an event has besides its time and track.
+/// Data of an event besides its time and track.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Details<'a> {
     pub(super) category: &'static str,
@@ -39,7 +39,7 @@ pub(super) struct Packets<W> {
 }
 
 impl<W: Write> Packets<W> {
-    /// `lost` says that the oldest events are missing.
+    /// `lost` tells whether the oldest events are missing.
     pub(super) fn new(out: W, lost: bool) -> Self {
         let (names, categories) = (HashMap::new(), HashMap::new());
         Self { out, buffer: Vec::new(), names, categories, begun: false, lost }
@@ -60,7 +60,7 @@ impl<W: Write> Packets<W> {
         packet.sequence_flags = Some(flags);
         self.buffer.clear();
         self.buffer.push(PACKET);
-        // A vector has room for whatever comes.
+        // Writing into a vector cannot fail.
         packet.encode_length_delimited(&mut self.buffer).map_err(io::Error::other)?;
         self.out.write_all(&self.buffer)
     }

@@ -1,4 +1,4 @@
-//! What users call: start, stop, save.
+//! The users' interface to traces: start, stop, save.
 
 use super::convert::{TraceSummary, convert};
 use super::state::{Moment, Taken};
@@ -11,13 +11,13 @@ use std::fmt;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-/// Room for so many events of each worker, unless [`Trace::start_with`] says otherwise.
+/// Default capacity for each worker's events; see [`Trace::start_with`].
 pub(crate) const EVENTS: usize = 1 << 16;
 
 /// A runtime's trace: what each worker did and when. From [`Runtime::trace`].
 ///
-/// Each worker writes its events into a ring of its own. The oldest are overwritten when the ring
-/// is full, and the saved trace says so. It opens in Perfetto (`https://ui.perfetto.dev`, which
+/// Each worker writes its events into its own ring. When the ring is full the oldest events are
+/// overwritten, and the saved trace says so. It opens in Perfetto (`https://ui.perfetto.dev`, which
 /// keeps the file on your machine).
 ///
 /// | Track | What it shows |
@@ -27,8 +27,8 @@ pub(crate) const EVENTS: usize = 1 << 16;
 /// | counters | ready tasks, sleepers, live fibers |
 /// | one for each other thread | spawns, wake-ups, sends and receipts |
 ///
-/// Arrows lead from a spawn to the start, from a wake-up to what goes on, from the send of a
-/// channel's item to its receipt, and from that of a worker queue's to its handler.
+/// Arrows lead from a spawn to the start, from a wake-up to the resumption, from the send of a
+/// channel's item to its receipt, and from the send of a worker queue's item to its handler.
 ///
 /// # Examples
 ///
@@ -53,8 +53,8 @@ impl Runtime {
     /// The runtime's trace.
     ///
     /// # Cost
-    /// While none runs, a load and a jump for each event. While one runs, about 10 ns for each
-    /// event: a start, an end, a suspension, a wake-up and so on.
+    /// A load and a jump for each event while there is no trace. During a trace about 10 ns for
+    /// each event: a start, an end, a suspension, a wake-up and so on.
     pub fn trace(&self) -> Trace<'_> {
         Trace { shared: &self.shared }
     }
@@ -68,14 +68,14 @@ impl CurrentThread {
 }
 
 impl Trace<'_> {
-    /// Starts it anew, with room for 65,536 events of each worker: 2 MiB. What an earlier trace of
-    /// this runtime has is gone.
+    /// Starts a new trace, with room for 65,536 events of each worker: 2 MiB. Discards the events
+    /// of an earlier trace of this runtime.
     pub fn start(&self) {
         self.start_with(EVENTS);
     }
 
-    /// [`Trace::start`] with room for `events` events of each worker, or the next power of two: 32
-    /// bytes each. Rings of another size, from an earlier start, stay until the runtime ends.
+    /// [`Trace::start`] with room for `events` events of each worker, rounded up to a power of two;
+    /// 32 bytes each. Rings of another size, from an earlier start, stay until the runtime ends.
     ///
     /// ```
     /// let runtime = sateen::Runtime::builder().workers(1).build()?;
@@ -90,22 +90,22 @@ impl Trace<'_> {
         self.shared.traces.state().start(events, self.workers());
     }
 
-    /// Ends it. Its events stay until the next start.
+    /// Stops the trace. Its events stay until the next start.
     pub fn stop(&self) {
         self.shared.traces.state().stop(self.workers());
     }
 
-    /// Whether it runs.
+    /// Whether the trace is running.
     pub fn is_running(&self) -> bool {
         self.shared.traces.state().is_running()
     }
 
-    /// Writes what there is into a file, which is replaced, in Perfetto's format. The trace may
-    /// run on meanwhile. Without a start the file has no events.
+    /// Writes the current events into a file, which is replaced, in Perfetto's format. The trace
+    /// may continue meanwhile. Without a start the file has no events.
     ///
     /// # Errors
-    /// [`TraceError`], which names the file. What was written of it stays. What is there already
-    /// must be a regular file: a pipe or a device could keep the caller. [`Trace::write_to`] writes
+    /// [`TraceError`], which names the file. Data written so far stays. An existing file must be a
+    /// regular file, because a pipe or a device could block the caller. [`Trace::write_to`] writes
     /// to those.
     ///
     /// ```
@@ -121,7 +121,7 @@ impl Trace<'_> {
         save(&self.take(), path.as_ref())
     }
 
-    /// [`Trace::save`] to anything that takes bytes.
+    /// [`Trace::save`] to any writer.
     ///
     /// # Errors
     /// Those of `out`.

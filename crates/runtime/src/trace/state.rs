@@ -1,7 +1,7 @@
-//! A runtime's trace: its rings, and whether they are written.
+//! A runtime's trace: its rings, and whether they are being written.
 //!
-//! Rings are made when a trace starts and kept until the runtime and whoever saves have let go of
-//! them. A worker finds its ring through one pointer, null while no trace is taken.
+//! Rings are created when a trace starts, and kept until the runtime and all savers have released
+//! them. A worker finds its ring through one pointer, which is null while there is no trace.
 
 use super::outside::Outside;
 use crate::metrics::Doing;
@@ -12,15 +12,15 @@ use sateen_base::prim::{Arc, AtomicPtr, AtomicU64, Ordering};
 use sateen_base::{acquire_fence, tsc};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
-/// Where the events of threads that are no workers go.
+/// The ring of threads that are not workers.
 pub(crate) const OUTSIDE: usize = usize::MAX;
 
-/// Most events that a ring keeps: 32 GiB of them, or 128 MiB where addresses have 32 bits.
+/// Most events in a ring: 32 GiB of them, or 128 MiB with 32-bit addresses.
 const MOST_EVENTS: usize = if usize::BITS < 64 { 1 << 22 } else { 1 << 30 };
 
 const _: () = assert!(MOST_EVENTS <= isize::MAX as usize / (WORDS * size_of::<u64>()));
 
-/// A moment in ticks and by the clock.
+/// A point in time, in ticks and by the clock.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Moment {
     pub(crate) ticks: u64,
@@ -32,14 +32,14 @@ impl Moment {
         Self { ticks: tsc::now(), at: Instant::now() }
     }
 
-    /// When the first trace of this process started. All traces count from there.
+    /// When the first trace of this process started. The times of all traces count from there.
     pub(crate) fn origin() -> Self {
         static ORIGIN: OnceLock<Moment> = OnceLock::new();
         *ORIGIN.get_or_init(Self::now)
     }
 }
 
-/// A worker's way to its ring.
+/// A worker's pointer to its ring.
 #[derive(Debug)]
 pub(crate) struct Slot {
     ring: AtomicPtr<Ring>,
@@ -50,18 +50,18 @@ impl Slot {
         Self { ring: AtomicPtr::new(std::ptr::null_mut()) }
     }
 
-    /// The ring, while a trace is taken. The worker's thread only.
+    /// The ring, while a trace runs. For the worker's thread only.
     #[inline(always)]
     pub(crate) fn ring(&self) -> Option<&Ring> {
-        // Ordering: Relaxed, for there is mostly none.
+        // Ordering: Relaxed, because there usually is none.
         let ring = self.ring.load(Ordering::Relaxed);
         if ring.is_null() {
             return None;
         }
-        // Ordering: Acquire pairs with the Release in `State::start`: the ring is seen whole.
+        // Ordering: Acquire pairs with the Release in `State::start`, which makes the ring visible.
         acquire_fence!(self.ring);
-        // SAFETY: the runtime's state keeps the rings, and the runtime keeps the state
-        // for as long as the worker.
+        // SAFETY: the runtime's state keeps the rings alive, and the runtime keeps the state as
+        // long as the worker.
         unsafe { ring.as_ref() }
     }
 
@@ -71,14 +71,14 @@ impl Slot {
     }
 }
 
-/// A ring, and which of its events are of the present trace.
+/// A ring, and which of its events belong to the current trace.
 #[derive(Clone, Debug)]
 pub(crate) struct Traced {
     pub(crate) worker: usize,
     pub(crate) ring: Arc<Ring>,
     /// The number of the first event.
     pub(crate) from: u64,
-    /// When it was set, and what the worker did then.
+    /// When that was set, and what the worker did then.
     pub(crate) since: u64,
     pub(crate) doing: Doing,
 }
@@ -90,7 +90,7 @@ struct Inner {
     started: bool,
     stopped: Option<Moment>,
     traced: Vec<Traced>,
-    /// Rings of former traces: a worker may be about to write.
+    /// Rings of former traces, to which a worker may still be writing.
     former: Vec<Arc<Ring>>,
 }
 
@@ -99,15 +99,15 @@ struct Inner {
 pub(crate) struct State {
     inner: Mutex<Inner>,
     outside: Arc<Outside>,
-    /// Tells runtimes apart, from 1.
+    /// Identifies the runtime, from 1.
     number: u64,
 }
 
-/// What a saver takes.
+/// What a saver reads.
 #[derive(Debug)]
 pub(crate) struct Taken {
     pub(crate) number: u64,
-    /// None while it runs.
+    /// `None` while the trace runs.
     pub(crate) stopped: Option<Moment>,
     pub(crate) traced: Vec<Traced>,
 }
@@ -121,12 +121,12 @@ impl State {
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner> {
-        // Nothing unwinds while it is held.
+        // Nothing unwinds while the lock is held.
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Starts a trace with room for `events` events of each worker. `workers` are
-    /// those that have been made.
+    /// Starts a trace with room for `events` events of each worker. `workers` are those created so
+    /// far.
     pub(crate) fn start<'a>(&self, events: usize, workers: impl Iterator<Item = &'a Worker>) {
         Moment::origin();
         let events = events.clamp(2, MOST_EVENTS).next_power_of_two();
@@ -136,7 +136,7 @@ impl State {
             former.into_iter().partition(|traced| traced.ring.capacity() == events);
         inner.former.extend(other.into_iter().map(|traced| traced.ring));
         (inner.traced, inner.events) = (same, events);
-        // All rings first: to make them takes time.
+        // All rings first, because creating them takes time.
         let workers: Vec<(&Worker, Arc<Ring>)> =
             workers.map(|worker| (worker, inner.ring_of(worker.index()))).collect();
         let outside = inner.ring_of(OUTSIDE);
@@ -148,11 +148,11 @@ impl State {
         for (worker, ring) in workers {
             inner.give(worker, &ring);
         }
-        // Under the lock, so that it fits what the others see.
+        // Under the lock, so that it is consistent with the workers' rings.
         self.outside.begin(outside);
     }
 
-    /// The worker's thread begins: it takes part if a trace runs.
+    /// The worker's thread starts, and joins a running trace.
     pub(crate) fn attend(&self, worker: &Worker) {
         let mut inner = self.lock();
         if inner.running {
@@ -161,7 +161,7 @@ impl State {
         }
     }
 
-    /// Ends the trace; its events stay until the next starts.
+    /// Stops the trace; its events stay until the next start.
     pub(crate) fn stop<'a>(&self, workers: impl Iterator<Item = &'a Worker>) {
         let mut inner = self.lock();
         if inner.running {
@@ -176,14 +176,14 @@ impl State {
         self.lock().running
     }
 
-    /// What there is to save; none before the first start.
+    /// What there is to save; `None` before the first start.
     pub(crate) fn take(&self) -> Option<Taken> {
         let inner = self.lock();
         let (stopped, traced) = (inner.stopped, inner.traced.clone());
         inner.started.then_some(Taken { number: self.number, stopped, traced })
     }
 
-    /// Where threads that are no workers write.
+    /// The ring of threads that are not workers.
     #[inline]
     pub(crate) fn outside(&self) -> &Outside {
         &self.outside
@@ -197,7 +197,7 @@ impl Drop for State {
 }
 
 impl Inner {
-    /// The ring of worker `index`, which is made if need be.
+    /// The ring of worker `index`, created if necessary.
     fn ring_of(&mut self, worker: usize) -> Arc<Ring> {
         if let Some(traced) = self.traced.iter().find(|traced| traced.worker == worker) {
             return Arc::clone(&traced.ring);
@@ -218,12 +218,12 @@ impl Inner {
 }
 
 impl Doing {
-    /// For an event.
+    /// Encodes the state for an event.
     pub(crate) fn number(self) -> u64 {
         self as u64
     }
 
-    /// The reverse.
+    /// Decodes it.
     pub(crate) fn of_number(number: u64) -> Self {
         match number {
             0 => Self::Work,

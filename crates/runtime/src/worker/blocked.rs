@@ -9,13 +9,14 @@ use crate::trace;
 use sateen_base::prim::time::{Duration, Instant};
 use sateen_sync::park::ThreadParker;
 
-/// How long nothing starts, in a strict runtime with a limit on stacks, before what waits may
+/// In a strict runtime with a limit on stacks: how long nothing must start before waiting work may
 /// exceed the limit.
 const STANDSTILL: Duration = Duration::from_millis(40);
 
 impl Owner {
     /// Blocks the thread on `thread`, until `deadline` at most, with `fiber`'s frames on top. After
-    /// the deadline `withdraw` takes the wait back; false: a token is on its way all the same.
+    /// the deadline `withdraw` cancels the wait; if it returns false, a token is already on its
+    /// way.
     pub(crate) fn block(
         &self,
         fiber: &Fiber,
@@ -41,23 +42,23 @@ impl Owner {
         self.announce_timer();
         let shared = self.shared();
         if shared.substitutes.count() == 0 {
-            // A sleeping worker may have the core.
+            // Leave the core to a sleeping worker.
             shared.sleep.begin_block();
             self.pass_on();
             self.sleep_blocked(thread, deadline, withdraw);
             return shared.sleep.end_block();
         }
         shared.substitutes.block(shared);
-        // In a strict runtime it counts as a worker that rests: see `report/watch.rs`.
+        // In a strict runtime it counts as a resting worker: see `report/watch.rs`.
         let rests = deadline.is_none() && shared.is_strict() && self.timers.is_empty();
         let watch = shared.watch.as_ref().filter(|_| rests);
         fiber.set_asleep(true);
         if shared.is_strict() {
             self.set_asleep(true);
-            // The fiber is parked, so what this calls of the user's must not wait on it.
+            // The fiber is parked, so user code called here must not wait on it.
             context::call_off_fiber(|| self.answer_surveys());
         }
-        // The second call finds that the workers have been asked.
+        // The second call finds that the workers were asked.
         while watch.is_some_and(|watch| watch.rests(shared)) {}
         self.sleep_blocked(thread, deadline, withdraw);
         watch.inspect(|watch| watch.wakes());

@@ -1,4 +1,4 @@
-//! Starting what was taken from a queue.
+//! Starts work taken from a queue.
 
 use super::{HUNGRY, Owner};
 use crate::entry::{Entry, Work};
@@ -10,12 +10,12 @@ use crate::trace;
 use std::ptr::NonNull;
 
 impl Owner {
-    /// Says what the branch belongs to that was just stolen: [`Owner::execute`] follows with it.
+    /// Records the activation of a branch that was just stolen; [`Owner::execute`] follows.
     pub(crate) fn will_run_branch_of(&self, caller: *const Running) {
         self.branch_of.set(caller);
     }
 
-    /// Starts what was taken from a queue, on the calling fiber.
+    /// Starts work taken from a queue, on the calling fiber.
     pub(crate) fn execute(&self, fiber: &Fiber, entry: Entry) {
         self.counters.taken.bump();
         self.ready_seen.take();
@@ -49,14 +49,14 @@ impl Owner {
         }
     }
 
-    /// Starts a task that wants another stack than the caller has.
+    /// Starts a task that needs a different stack from the caller's.
     #[cold]
     fn start_apart(&self, fiber: &Fiber, header: NonNull<Header>, size: usize) {
         let shared = self.shared();
         let resident = shared.has_resident.is_raised() && self.index() == 0;
         match resident {
             false => start_apart(self, fiber, header, size),
-            // This thread has no root that could start it. Another worker has.
+            // This thread has no root that could start it. Another worker does.
             true if shared.regular > 1 => shared.submit_inside(Entry::task(header)),
             true => {
                 self.counters.out_of_stacks.bump();

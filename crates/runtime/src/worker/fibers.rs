@@ -1,4 +1,4 @@
-//! How fibers of a worker come and go.
+//! Suspends, resumes and yields fibers of a worker.
 
 use super::{After, HUNGRY, Owner, Pop, Push};
 use crate::context;
@@ -9,15 +9,15 @@ use crate::trace;
 use sateen_base::prim::time::{Duration, Instant};
 use sateen_base::prim::{Ordering, thread};
 
-/// How long a yield in a strict runtime waits at most until a substitute has started something.
+/// The longest that a yield in a strict runtime waits for a substitute to start something.
 const TURN: Duration = Duration::from_millis(5);
-/// How often it looks.
+/// How often it checks.
 const TURN_LOOK: Duration = Duration::from_micros(10);
-/// After so many yields in a row, during which nothing was started, there is one substitute more.
+/// After this many yields in a row without anything started, one more substitute starts.
 const PATIENCE: u32 = 3;
 
 impl Owner {
-    /// Switches away from `fiber`, whose park word says `PARKED`, until it has been made ready.
+    /// Switches away from `fiber`, whose park word is `PARKED`, until it is made ready.
     #[inline]
     pub(crate) fn suspend(&self, fiber: &Fiber) {
         self.counters.suspensions.bump();
@@ -37,7 +37,7 @@ impl Owner {
         self.suspended.store(count, Ordering::Relaxed);
     }
 
-    /// Switches to the root from `fiber`, which has made sure that it will be resumed.
+    /// Switches to the root from `fiber`, which has ensured that it will be resumed.
     #[inline(always)]
     pub(super) fn leave(&self, fiber: &Fiber) {
         // Another join stack is in use from now on, with nothing public on it.
@@ -47,29 +47,29 @@ impl Owner {
         trace::resumed(fiber);
     }
 
-    /// Lets others take all that the worker has to give, before it turns to something else or to
+    /// Publishes everything that the worker can give, before it turns to something else or to
     /// nothing.
     #[inline]
     pub(crate) fn publish(&self, fiber: &Fiber) {
         if fiber.join_stack().publish_for_suspension() {
             self.list_branches(fiber);
         }
-        // Nothing public may be left on the join stack in use, now or when it has been emptied.
+        // The join stack in use must have nothing public, now or when it has been emptied.
         if self.shared().sleep.has_sleepers() {
             self.request(HUNGRY);
         }
         self.ready_seen.take();
     }
 
-    /// How many fibers wait for a wake-up.
+    /// Number of fibers that wait for a wake-up.
     #[inline]
     pub(crate) fn suspended(&self) -> usize {
         self.suspended_len()
     }
 
-    /// Lets another fiber or one piece of new work have the worker. The caller goes on after the
-    /// fibers that can go on now. Returns at once if there is nothing else to run, except to the
-    /// root of a runtime that is the thread.
+    /// Yields the worker to another fiber or one piece of new work. The caller resumes after all
+    /// fibers that are ready now. Returns at once if there is nothing else to run, except in a
+    /// `CurrentThread`, where it always switches to the root.
     #[inline(always)]
     pub(crate) fn yield_now(&self, fiber: &Fiber) {
         if fiber.keeps_thread() {
@@ -86,7 +86,7 @@ impl Owner {
         if self.ready_len() == 0 {
             match self.pop(Pop::Any).or_else(|| self.shared().take_injected()) {
                 Some(entry) => self.set_next(entry),
-                // A thread that runs its tasks now and then gets its turn all the same.
+                // A thread that runs its tasks now and then gets its turn in any case.
                 None if self.shared().pumped => {}
                 None => return,
             }
@@ -95,8 +95,8 @@ impl Owner {
         self.leave(fiber);
     }
 
-    /// Gives way without leaving the thread. In a strict runtime a substitute starts what waits to
-    /// start and finds no worker.
+    /// Yields without leaving the thread. In a strict runtime a substitute starts waiting work that
+    /// no worker takes.
     #[cold]
     fn yield_thread(&self, fiber: &Fiber) {
         thread::yield_now();
@@ -120,8 +120,8 @@ impl Owner {
         shared.substitutes.leave_room(shared, room);
     }
 
-    /// Runs `entry` now, on another stack; the caller goes on in its turn. A caller that keeps its
-    /// thread goes on at once, and `entry` waits instead.
+    /// Runs `entry` now, on another stack; the caller resumes in its turn. A caller that keeps its
+    /// thread continues at once, and `entry` waits instead.
     pub(crate) fn dispatch(&self, fiber: &Fiber, entry: Entry) {
         if fiber.keeps_thread() {
             return self.push(entry, Push::Other);
@@ -133,7 +133,7 @@ impl Owner {
         spans.enter();
     }
 
-    /// `fiber` is what the worker runs from now on.
+    /// Makes `fiber` the one that the worker runs.
     #[inline]
     pub(crate) fn set_current_fiber(&self, fiber: &Fiber) {
         // Ordering: Release, see `current_fiber`.
@@ -154,7 +154,7 @@ impl Owner {
         switched
     }
 
-    /// Calls `f` with the fibers that are at the base of their loops.
+    /// Calls `f` with the fibers at the base of their loops.
     pub(crate) fn with_idle<R>(&self, f: impl FnOnce(&mut Vec<*const Fiber>) -> R) -> R {
         // SAFETY: one thread has the owner, and `f` does not come back here.
         self.idle.with_mut(|idle| f(unsafe { &mut *idle }))

@@ -1,4 +1,4 @@
-//! What a worker tells of itself: lengths, stacks and times. Its owner writes, any thread reads.
+//! Statistics of a worker: lengths, stacks and times. Its owner writes, any thread reads.
 
 use super::{Owner, Worker};
 use crate::metrics::Doing;
@@ -6,13 +6,13 @@ use crate::trace;
 use sateen_base::prim::Ordering;
 
 impl Worker {
-    /// How many entries wait in the pinned queue.
+    /// Number of entries in the pinned queue.
     pub(crate) fn pinned_len(&self) -> usize {
         // Ordering: Relaxed, a hint.
         if self.has_pinned.load(Ordering::Relaxed) { self.pinned.lock().len() } else { 0 }
     }
 
-    /// [`Worker::pinned_len`] for a thread that must not wait. None: the queue is locked.
+    /// [`Worker::pinned_len`] for a thread that must not wait. `None` if the queue is locked.
     #[cfg(all(feature = "inspect", unix))]
     pub(crate) fn try_pinned_len(&self) -> Option<usize> {
         // Ordering: Relaxed, a hint.
@@ -29,30 +29,30 @@ impl Worker {
         f();
     }
 
-    /// How many fibers the policy holds. Exact for the owner.
+    /// Number of fibers that the policy holds. Exact for the owner.
     #[inline]
     pub(crate) fn ready_len(&self) -> usize {
-        // Ordering: Relaxed; one writer, and a figure for others.
+        // Ordering: Relaxed; one writer, and a statistic for others.
         self.ready.load(Ordering::Relaxed)
     }
 
-    /// How many fibers wait for a wake-up. Exact for the owner.
+    /// Number of fibers that wait for a wake-up. Exact for the owner.
     #[inline]
     pub(crate) fn suspended_len(&self) -> usize {
         // Ordering: Relaxed, as above.
         self.suspended.load(Ordering::Relaxed)
     }
 
-    /// How many stacks its fibers use now, and the most so far.
+    /// Number of stacks that its fibers use now, and the most so far.
     pub(crate) fn stacks(&self) -> (usize, usize) {
-        // Ordering: Relaxed, figures. The most is read last, so it is no less.
+        // Ordering: Relaxed, statistics. The most is read last, so it is no less.
         let now = self.stacks.load(Ordering::Relaxed);
         (now, self.most_stacks.load(Ordering::Relaxed).max(now))
     }
 }
 
 impl Owner {
-    /// The worker does `then` from now on. Returns what it did before.
+    /// Records that the worker does `then` from now on. Returns what it did before.
     #[inline]
     pub(crate) fn turn_to(&self, then: Doing) -> Doing {
         let before = self.times.switch(&self.doing, then);
@@ -62,7 +62,7 @@ impl Owner {
         before
     }
 
-    /// Calls `f`, in which the worker does `what`.
+    /// Calls `f`, during which the worker does `what`.
     #[inline]
     pub(crate) fn while_doing<R>(&self, what: Doing, f: impl FnOnce() -> R) -> R {
         let before = self.turn_to(what);
@@ -71,9 +71,9 @@ impl Owner {
         result
     }
 
-    /// A fiber got a stack from the runtime's.
+    /// Counts a stack that a fiber has taken from the runtime's.
     pub(crate) fn count_stack_in(&self) {
-        // Ordering: Relaxed; one writer, and figures for others.
+        // Ordering: Relaxed; one writer, and statistics for others.
         let now = self.stacks.load(Ordering::Relaxed) + 1;
         self.stacks.store(now, Ordering::Relaxed);
         if now > self.most_stacks.load(Ordering::Relaxed) {
@@ -81,7 +81,7 @@ impl Owner {
         }
     }
 
-    /// A fiber's stack goes back.
+    /// Counts a stack that a fiber has returned.
     pub(crate) fn count_stack_out(&self) {
         // Ordering: Relaxed, as above.
         self.stacks.store(self.stacks.load(Ordering::Relaxed) - 1, Ordering::Relaxed);

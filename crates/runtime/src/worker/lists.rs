@@ -1,6 +1,6 @@
-//! The private lists of a worker: what its owner alone may start or resume.
+//! The private lists of a worker, which only its owner starts or resumes from.
 //!
-//! See `worker.rs` for what lies where.
+//! `worker.rs` describes the lists.
 
 use super::{After, Owner};
 use crate::entry::Entry;
@@ -11,7 +11,7 @@ use std::collections::VecDeque;
 impl Owner {
     // ---- the next slot ----
 
-    /// `entry` runs next, whatever the policy says.
+    /// Makes `entry` run next, whatever the policy says.
     pub(crate) fn set_next(&self, entry: Entry) {
         let before = self.next.replace(Some(entry));
         debug_assert!(before.is_none(), "the next slot was in use");
@@ -24,7 +24,7 @@ impl Owner {
 
     // ---- the inbox ----
 
-    /// Moves the fibers that others have made ready into the run queue.
+    /// Moves fibers that others have made ready into the run queue.
     #[inline]
     pub(super) fn take_inbox(&self) {
         if !self.inbox.is_empty() {
@@ -34,7 +34,7 @@ impl Owner {
 
     #[cold]
     fn take_inbox_slow(&self) {
-        // The inbox gives the youngest first; the oldest is to run first.
+        // The inbox returns the youngest first; the oldest must run first.
         let mut fibers: Vec<*const Fiber> = Vec::new();
         self.inbox.take(|fiber| fibers.push(fiber));
         for fiber in fibers.into_iter().rev() {
@@ -46,7 +46,7 @@ impl Owner {
     // ---- the pinned queue ----
 
     pub(crate) fn pop_pinned(&self) -> Option<Entry> {
-        // Ordering: Relaxed, a hint; the truth is under the lock.
+        // Ordering: Relaxed, a hint; the lock guards the queue.
         if !self.has_pinned.load(Ordering::Relaxed) {
             return None;
         }
@@ -58,7 +58,7 @@ impl Owner {
 
     /// Takes the first pinned entry that is `wanted`.
     pub(crate) fn take_pinned(&self, wanted: impl Fn(Entry) -> bool) -> Option<Entry> {
-        // Ordering: Relaxed, a hint; the truth is under the lock.
+        // Ordering: Relaxed, a hint; the lock guards the queue.
         if !self.has_pinned.load(Ordering::Relaxed) {
             return None;
         }
@@ -71,7 +71,7 @@ impl Owner {
 
     /// Takes the pinned entries that are `wanted`.
     pub(crate) fn take_pinned_if(&self, wanted: impl Fn(Entry) -> bool) -> Vec<Entry> {
-        // Ordering: Relaxed, a hint; the truth is under the lock.
+        // Ordering: Relaxed, a hint; the lock guards the queue.
         if !self.has_pinned.load(Ordering::Relaxed) {
             return Vec::new();
         }
@@ -84,7 +84,7 @@ impl Owner {
 
     // ---- the deferred list ----
 
-    /// Keeps `entry` for when the run queue gives nothing, or for the list's turn.
+    /// Keeps `entry` until the run queue is empty, or the list gets its turn.
     pub(crate) fn defer(&self, entry: Entry) {
         self.with_deferred(|deferred| deferred.push_back(entry));
     }
@@ -93,7 +93,7 @@ impl Owner {
         self.with_deferred(VecDeque::pop_front)
     }
 
-    /// Takes all that is deferred.
+    /// Takes all deferred entries.
     pub(crate) fn take_deferred(&self) -> VecDeque<Entry> {
         self.with_deferred(std::mem::take)
     }
@@ -133,15 +133,15 @@ impl Owner {
         })
     }
 
-    // ---- what there is to run ----
+    // ---- is there something to run? ----
 
-    /// Whether a fiber of this worker can go on.
+    /// Whether a fiber of this worker is ready.
     #[inline]
     pub(crate) fn has_ready(&self) -> bool {
         !self.inbox.is_empty() || self.ready_len() != 0 && self.policy.gives_fibers()
     }
 
-    /// Whether a fiber of this worker waits, or can go on, or is withheld by its policy.
+    /// Whether a fiber of this worker waits, is ready, or is withheld by its policy.
     pub(crate) fn has_started(&self) -> bool {
         self.suspended() != 0 || self.ready_len() != 0 || !self.inbox.is_empty()
     }
@@ -151,7 +151,7 @@ impl Owner {
         self.policy.has_ready()
     }
 
-    /// Whether a fiber of this worker can go on, or something waits that it could start.
+    /// Whether a fiber of this worker is ready, or it has something to start.
     pub(crate) fn has_runnable(&self) -> bool {
         self.has_ready()
             || self.policy_has_ready()

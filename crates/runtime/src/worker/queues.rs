@@ -1,14 +1,14 @@
-//! The verbs with which a worker's owner moves work: push, pop, resume.
+//! The operations by which a worker's owner moves work: push, pop, resume.
 //!
-//! | verb | options | does |
+//! | operation | options | does |
 //! |---|---|---|
 //! | [`Owner::push`] | [`Push`] | gives new or woken work to the policy, wakes a sleeper for it |
 //! | [`Owner::pop`] | [`Pop`] | takes what runs next, without a search |
-//! | [`Owner::resume`] | [`After`] | gives the policy a fiber of this worker that can go on |
+//! | [`Owner::resume`] | [`After`] | gives the policy a ready fiber of this worker |
 //!
-//! Besides, a joiner takes its own task or spawn off the run queue ([`Owner::pop_task`],
+//! A joiner also takes its own task or spawn off the run queue ([`Owner::pop_task`],
 //! [`Owner::pop_youngest`]), and a worker without work steals ([`Owner::steal_tasks`]; the search
-//! is in `idle.rs`). The lists are described in `worker.rs`.
+//! is in `idle.rs`). `worker.rs` describes the lists.
 
 use super::{Owner, Worker};
 use crate::entry::Entry;
@@ -20,52 +20,52 @@ use sateen_base::prim::Ordering;
 use sateen_deque::Steal;
 use std::ptr::NonNull;
 
-/// Once in this many pops the worker fires timers, and one of the lists that the policy does not
-/// order goes first: the pinned queue, the deferred list, what lies aside, or the injector. They
-/// take turns, and an empty list leaves its turn to the next. So nothing in them waits for ever,
-/// whatever keeps arriving in the run queue or in one of the lists. (In a runtime with
-/// `posted_last`, what is pinned waits for the run queue.)
+/// Once in this many pops the worker fires timers, and serves one of the lists that the policy does
+/// not order: the pinned queue, the deferred list, work aside, or the injector. They take turns,
+/// and an empty list passes its turn to the next. So no entry in them waits for ever, whatever
+/// keeps arriving elsewhere. (In a runtime with `posted_last`, pinned work waits for the run
+/// queue.)
 const SELDOM: u32 = 61;
 
-/// By how many waiting fibers a worker may be ahead of another before it steals from it one task at
-/// a time. Started tasks stay on their worker: tasks that block at once would otherwise gather at
-/// the thief, which finds time to start more of them than the worker that still spawns.
+/// If a worker has this many more waiting fibers than its victim, it steals only one task at a
+/// time. Started tasks stay on their worker. Otherwise tasks that block at once would gather at the
+/// thief, which has time to start more of them than the worker that still spawns.
 const UNEVEN: usize = 64;
 
-/// After so many stale entries at least the worker looks for them.
+/// Minimum number of stale entries before the worker sweeps.
 pub(super) const SWEEP_LEAST: usize = 1024;
 
 /// What is pushed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Push {
-    /// A new task of normal priority: the usual case, without a look at the task.
+    /// A new task of normal priority, the usual case; the task itself is not inspected.
     New,
-    /// A future that waited and was woken.
+    /// A future that was woken.
     Woken,
-    /// Anything else that can start. So is an entry that the caller has popped and gives back: a
-    /// sleeper may have looked while it was gone.
+    /// Any other startable work. Also an entry that the caller has popped and returns: a sleeper
+    /// may have checked while it was gone.
     Other,
 }
 
 /// What is popped.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Pop {
-    /// A fiber that can go on, or work to start: what the policy picks; without any, what is
-    /// pinned, deferred or aside, in this order. Once in [`SELDOM`] pops, one of these or work
-    /// from outside goes before the policy.
+    /// A ready fiber, or work to start: what the policy picks. If it has none, then pinned,
+    /// deferred or aside work, in this order. Once in [`SELDOM`] pops, one of these or work from
+    /// outside goes before the policy.
     Any,
-    /// The same for a regular worker, and for a substitute that is needed. One that is not needed
-    /// takes the same under work stealing, where its run queue is its own. Under other policies it
-    /// takes a fiber of its own that can go on, or what is pinned, deferred or aside.
+    /// The same for a regular worker, and for a substitute that is needed. Under work stealing a
+    /// surplus substitute takes the same, because its run queue is its own. Under other policies it
+    /// only takes a ready fiber of its own, or pinned, deferred or aside work.
     Needed,
-    /// A fiber that can go on: for a worker that has no stack to start work on.
+    /// A ready fiber, for a worker without a stack to start work on.
     Fiber,
 }
 
-/// Why a fiber stood still.
+/// Why a fiber did not run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum After {
-    /// It gave way, or has not started: it goes on in its turn.
+    /// It yielded, or has not started: it resumes in its turn.
     Yield,
     /// It waited and was woken: the policy may let some new work go first.
     Wait,
@@ -88,8 +88,9 @@ impl Owner {
         }
     }
 
-    /// Where tasks keep their threads, the branches around a spawn become public before it does,
-    /// and so are taken first. The spawn may want a lock that is free only after they have run.
+    /// If tasks keep their threads, the branches around a spawn become public before the spawn
+    /// does, and so are taken first. The spawn may need a lock that is free only after they have
+    /// run.
     #[cold]
     fn publish_older(&self) {
         if let Some(stack) = self.current_join_stack()
@@ -99,7 +100,7 @@ impl Owner {
         }
     }
 
-    /// Gives the policy a fiber of this worker that can go on.
+    /// Gives the policy a ready fiber of this worker.
     #[inline(always)]
     pub(crate) fn resume(&self, fiber: &Fiber, after: After) {
         self.set_ready(self.ready_len() + 1);
@@ -135,7 +136,7 @@ impl Owner {
         Some(entry)
     }
 
-    /// Fires timers, and takes what the policy does not order. `turn` says from which list first.
+    /// Fires timers, and takes what the policy does not order. `turn` selects the first list.
     #[cold]
     fn pop_seldom(&self, turn: u32) -> Option<Entry> {
         self.fire_timers();
@@ -163,7 +164,8 @@ impl Owner {
         self.pop_fiber().or_else(other)
     }
 
-    /// The policy's first fiber. What the policy would have run before goes back to it.
+    /// Takes the policy's first fiber. Entries that the policy would have run before are returned
+    /// to it.
     #[cold]
     fn pop_fiber(&self) -> Option<Entry> {
         self.take_inbox();
@@ -173,7 +175,7 @@ impl Owner {
             match self.policy.pick_next() {
                 Some(entry) if entry.is_fiber() => found = Some(entry),
                 Some(entry) => others.push(entry),
-                // Fibers that a policy has dropped lie in the pinned queue or the deferred list.
+                // Fibers that a policy has dropped are in the pinned queue or the deferred list.
                 None => {
                     found = self.take_own_waiting(Entry::is_fiber);
                     break;
@@ -200,13 +202,13 @@ impl Owner {
         }
     }
 
-    /// Work that the policy does not order: pinned, deferred, or aside.
+    /// Takes work that the policy does not order: pinned, deferred, or aside.
     fn take_unordered(&self) -> Option<Entry> {
         let own = self.pop_pinned().or_else(|| self.pop_deferred());
         own.or_else(|| self.shared().aside.take(self.index()))
     }
 
-    /// Takes what the policy would run next. Stops at a fiber, which goes back to the policy.
+    /// Takes what the policy would run next. Stops at a fiber, which is returned to the policy.
     pub(crate) fn take_from_policy(&self) -> Option<Entry> {
         let entry = self.policy.pick_next()?;
         if let Some(fiber) = entry.as_fiber() {
@@ -216,7 +218,7 @@ impl Owner {
         Some(entry)
     }
 
-    /// Makes the branches of a fiber that suspends visible through a run queue.
+    /// Makes the branches of a suspending fiber visible through a run queue.
     #[cold]
     pub(super) fn list_branches(&self, fiber: &Fiber) {
         let entry = Entry::stack(fiber);
@@ -231,7 +233,7 @@ impl Owner {
 
     // ---- for joiners and thieves ----
 
-    /// The youngest task or spawn that was queued here and has not started.
+    /// Takes the youngest task or spawn that was queued here and has not started.
     #[inline]
     pub(crate) fn pop_youngest(&self) -> Option<Entry> {
         self.policy.pop_youngest()
@@ -247,14 +249,14 @@ impl Owner {
         }
     }
 
-    /// Takes stale entries out. Without it, a task that joins others for long would leave one for
-    /// each that was not its worker's youngest.
+    /// Removes stale entries. Otherwise a task that joins others for long would leave one for each
+    /// that was not its worker's youngest.
     #[cold]
     fn sweep(&self) {
         let shared = self.shared();
         self.until_sweep.set(SWEEP_LEAST);
         if shared.is_orphan() {
-            // Threads that are missing here may have left a shared queue half changed.
+            // Threads that are missing here may have left a shared queue inconsistent.
             return;
         }
         let mut stale = Vec::new();
@@ -262,29 +264,29 @@ impl Owner {
         stale.extend(self.take_pinned_if(policy::is_stale));
         let outside = std::iter::from_fn(|| shared.take_injected()).collect();
         let outside = policy::part_stale(outside, &mut stale);
-        // So a join looks at one entry on average.
+        // So a join inspects one entry on average.
         self.until_sweep.set(SWEEP_LEAST.max(kept + outside.len()));
-        // Others did not see them for a moment.
+        // Other workers did not see these entries for a moment.
         shared.put_back_injected(outside);
         if kept > 0 && !self.is_alone() {
             self.wake_for_push();
         }
-        // This may run destructors of the user's.
+        // This may run the user's destructors.
         stale.into_iter().for_each(policy::discard_stale);
     }
 
-    /// Takes the entry of `task` off the run queue if it is the youngest. Stale entries do not
-    /// count, and are taken off on the way.
+    /// Removes the entry of `task` from the run queue if it is the youngest. Stale entries are
+    /// removed on the way and do not count.
     #[inline]
     pub(crate) fn pop_task(&self, task: NonNull<Header>) -> bool {
         self.policy.pop_task(task)
     }
 
-    /// Moves some of the victim's oldest tasks to the own run queue and returns one of them.
+    /// Moves some of the victim's oldest tasks to this worker's run queue and returns one of them.
     pub(crate) fn steal_tasks(&self, victim: &Worker) -> Steal<Entry> {
         let stolen = match (self.policy.stealing(), victim.policy_view.stealer()) {
             (Some(own), Some(stealer)) => {
-                // Most of what this worker has started waits, and stays here when it goes on.
+                // Most of what this worker has started is waiting, and stays here when it resumes.
                 let sparingly = self.suspended_len() > victim.suspended_len() + UNEVEN;
                 own.steal_from(stealer, sparingly)
             }

@@ -1,7 +1,7 @@
-//! Requests: how a worker answers what others ask of it through one word.
+//! Answers the requests of other threads.
 //!
-//! Each push polls the word (`request_word.rs`), and so do loops and spawns. Why no sleeper misses
-//! work: `README.md`, "Requests" and "Sleeping".
+//! Each push polls the request word (`request_word.rs`), and so do loops and spawns. Why no sleeper
+//! misses work: `README.md`, "Requests" and "Sleeping".
 
 use super::{After, FENCED, HUNGRY, Owner, READY, TIMER};
 use crate::context;
@@ -21,13 +21,12 @@ const READY_TIMEOUT: Duration = Duration::from_millis(1);
 pub(super) struct Seen {
     /// When it first did, in ticks; 0 if it has not.
     since: u64,
-    /// How often it may look again without looking at the clock.
+    /// How often it may poll again without reading the clock.
     skip: u32,
 }
 
 impl Owner {
-    /// Answers what others have asked for, if they have. It is for the slower operations, because
-    /// pushes poll themselves.
+    /// Answers pending requests. For the slower operations, because pushes poll themselves.
     #[inline]
     pub(crate) fn poll() {
         if context::with(context::Context::requests) != 0 {
@@ -71,14 +70,14 @@ impl Owner {
         }
     }
 
-    /// A sleeper has been woken. What is pushed until it arrives is for it.
+    /// A sleeper was woken. Jobs pushed until it arrives are for it.
     pub(crate) fn share(&self) {
         self.policy.share();
         self.eager.set(EAGER_PUSHES);
         self.request(HUNGRY);
     }
 
-    /// Wakes a sleeper for what was just pushed.
+    /// Wakes a sleeper for work that was just pushed.
     #[inline]
     pub(crate) fn wake_for_push(&self) {
         if offer::wake(&self.requests, &self.shared().sleep) {
@@ -119,14 +118,14 @@ impl Owner {
         if waited > tsc::ticks(READY_TIMEOUT) {
             self.yield_to_ready(fiber);
         } else {
-            // A task that polls often looks at the clock seldom, because a look costs as much as
-            // the work between two polls.
+            // A task that polls often rarely reads the clock, because that costs as much as the
+            // work between two polls.
             let often = waited < tsc::ticks(READY_TIMEOUT / 64);
             self.ready_seen.set(Seen { since, skip: if often { 15 } else { 0 } });
         }
     }
 
-    /// Lets every fiber that is ready now run before `fiber` goes on.
+    /// Lets every fiber that is ready now run before `fiber` continues.
     fn yield_to_ready(&self, fiber: &Fiber) {
         let spans = spans::leave();
         self.take_inbox();

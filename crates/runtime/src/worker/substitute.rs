@@ -1,6 +1,6 @@
-//! What a substitute does: a worker that works only while another one is blocked.
+//! The behaviour of a substitute, which works only while another worker is blocked.
 //!
-//! See `substitutes.rs` for how many there are and when they are needed.
+//! `substitutes.rs` decides how many there are and when they are needed.
 
 use super::Owner;
 use crate::metrics::Doing;
@@ -14,14 +14,14 @@ impl Owner {
         self.index().checked_sub(self.shared().regular)
     }
 
-    /// Whether it is a substitute that is not needed now.
-    // Inlined by force, like the root's steps around it, because a call costs a tenth of a switch.
+    /// Whether it is a surplus substitute.
+    // Forced inline, like the root's steps around it, because a call costs a tenth of a switch.
     #[inline(always)]
     pub(crate) fn is_surplus(&self) -> bool {
         self.slot().is_some_and(|slot| self.shared().substitutes.is_surplus(slot))
     }
 
-    /// A substitute that is not needed rests. False for all other workers.
+    /// Lets a surplus substitute rest. Returns false for all other workers.
     #[inline]
     pub(crate) fn rest(&self) -> bool {
         let surplus = self.slot().filter(|&slot| self.shared().substitutes.is_surplus(slot));
@@ -32,7 +32,7 @@ impl Owner {
     fn rest_slow(&self, slot: usize) {
         let shared = self.shared();
         // A notification, or a push that relied on this worker's search, may have been for work
-        // that others can do. It may also have watched the timers, or have armed one.
+        // that others can do. It may also have watched timers, or armed one.
         self.pass_on();
         self.announce_timer();
         let mine = || self.has_own_arrivals() || self.has_ready() || self.has_deferred();
@@ -65,7 +65,7 @@ impl Owner {
             watch.inspect(|watch| watch.wakes());
         }
         self.fire_timers();
-        // It may have been woken in order to watch. What it does next announces that.
+        // It may have been woken in order to watch. Its next step announces that.
         self.stop_watching();
     }
 }

@@ -1,14 +1,14 @@
-//! How a worker arms timers, fires them, and ensures that a watcher knows of them.
+//! Arms and fires timers of a worker, and ensures that they are watched.
 //!
-//! Each worker arms in a queue of its own, and any worker may fire any timer. Busy workers look at
-//! all queues now and then. Of the sleeping workers one, the *watcher*, sleeps no longer than until
-//! the earliest timer of all (`watcher.rs`).
+//! Each worker arms timers in its own queue, and any worker may fire any timer. Busy workers check
+//! all queues now and then. One sleeping worker, the *watcher*, sleeps no longer than until the
+//! earliest timer of all (`watcher.rs`).
 //!
-//! A worker that arms an earlier timer and then goes on tells the watcher. Without a watcher it
-//! wakes a sleeper, which becomes the watcher, or wakes the next sleeper if it has something else
-//! to do. If no worker sleeps, it calls the timekeeper, a thread that is no worker
-//! (`timekeeper.rs`) and that asks the workers to look when a timer is due. A worker that goes to
-//! sleep becomes the watcher if there is none.
+//! A worker that arms an earlier timer and then continues notifies the watcher. If there is none,
+//! it wakes a sleeper, which becomes the watcher, or wakes the next sleeper if it has something
+//! else to do. If no worker sleeps, it calls the timekeeper (`timekeeper.rs`), a thread that asks
+//! the workers to check when a timer is due. A worker that falls asleep becomes the watcher if
+//! there is none.
 
 use super::{Owner, TIMER};
 use crate::fiber::Fiber;
@@ -19,12 +19,12 @@ use sateen_base::prim::time::{Duration, Instant};
 use std::task::Waker;
 
 impl Owner {
-    /// A timer was armed here that comes before all others here.
+    /// Records that a timer was armed here that comes before all others here.
     pub(crate) fn note_timer(&self) {
         self.note(News::ARMED);
     }
 
-    /// [`Owner::note_timer`] for a task that may run on for long: its next poll passes the news on.
+    /// [`Owner::note_timer`] for a task that may run for long: its next poll announces the timer.
     pub(crate) fn note_timer_and_go_on(&self) {
         self.note_timer();
         self.request(TIMER);
@@ -34,8 +34,8 @@ impl Owner {
         self.timer_news.set(self.timer_news.get() | news);
     }
 
-    /// The worker goes on with something that may take long. If it has watched, or armed a timer,
-    /// another worker or the timekeeper has to watch.
+    /// Called before the worker continues with something that may take long. If it has watched, or
+    /// armed a timer, another worker or the timekeeper must watch.
     #[inline]
     pub(crate) fn announce_timer(&self) {
         if self.timer_news.get() != News::default() {
@@ -48,8 +48,8 @@ impl Owner {
         if !self.shared().pumped {
             return self.pass_news_on();
         }
-        // The user may want no other thread in such a runtime: one is made only for a task that
-        // polls.
+        // The user may want no extra thread in such a runtime, so one is started only for a task
+        // that polls.
         self.timer_news.take();
         if !self.timers.is_empty() {
             self.request(TIMER);
@@ -65,14 +65,14 @@ impl Owner {
         }
     }
 
-    /// Answers [`TIMER`]: fires what is due, and ensures that the rest is watched.
+    /// Answers [`TIMER`]: fires due timers, and ensures that the others are watched.
     #[cold]
     pub(super) fn mind_timers(&self, fiber: &Fiber) {
-        // First clear, then look: what is raised later stands.
+        // Clear first, then check: a request raised later stays raised.
         self.requests.clear(TIMER);
         let mut foreign = Vec::new();
-        // The caller may be in the middle of a push, with a branch in its frame: nothing unwinds
-        // here.
+        // The caller may be in the middle of a push, with a branch in its frame, so nothing may
+        // unwind here.
         run_and_discard(|| self.fire_timers_with(|waker| foreign.push(waker)));
         self.note(News::LOOKED);
         self.pass_news_on();
@@ -80,12 +80,12 @@ impl Owner {
         self.call_now(fiber, foreign);
     }
 
-    /// Fires what is due, at every worker. Returns whether anything was.
+    /// Fires due timers of all workers. Returns whether there were any.
     pub(crate) fn fire_timers(&self) -> bool {
         self.fire_timers_with(|waker| self.call_later(waker))
     }
 
-    /// [`Owner::fire_timers`] that gives `foreign` the wakers that must not be called here.
+    /// [`Owner::fire_timers`] that passes to `foreign` the wakers that must not be called here.
     fn fire_timers_with(&self, mut foreign: impl FnMut(Waker)) -> bool {
         let mut now = None;
         let mut fired = 0;
@@ -104,12 +104,12 @@ impl Owner {
         fired > 0
     }
 
-    /// How long this worker may sleep: until the earliest timer at most, if it is to watch. Called
-    /// after it announced its sleep. [`Owner::stop_watching`] follows when it is awake.
+    /// How long this worker may sleep: until the earliest timer if it watches. Called after it
+    /// announced its sleep. [`Owner::stop_watching`] follows when it is awake.
     pub(crate) fn watch_timers(&self) -> Option<Duration> {
         let shared = self.shared();
         if !shared.watcher.watch(self.index()) {
-            // The watcher learns of this worker's news by a notification.
+            // A notification tells the watcher of this worker's news.
             self.announce_timer();
             return None;
         }
@@ -118,7 +118,7 @@ impl Owner {
         earliest.map(|earliest| earliest.saturating_duration_since(Instant::now()))
     }
 
-    /// The worker is awake. [`Owner::announce_timer`] follows before it goes on with something
+    /// The worker is awake. [`Owner::announce_timer`] follows before it continues with something
     /// else.
     pub(crate) fn stop_watching(&self) {
         self.shared().watcher.leave(self.index());
