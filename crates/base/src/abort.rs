@@ -1,10 +1,11 @@
-//! Ending the process where going on would break an invariant.
+//! Ends the process when continuing would break an invariant.
 
-/// Writes `reason` to stderr and aborts. For broken invariants on which memory depends: each has a
-/// row in `docs/aborts.md`.
+/// Writes `reason` to stderr and aborts. For broken invariants that memory safety depends on: each
+/// has a row in `docs/aborts.md`.
 ///
 /// Without the feature `std` it panics with the reason in a function that must not unwind. So the
-/// program's panic handler gets the reason; if the handler is `std`'s, it prints the reason and the
+/// program's panic handler gets the reason. If that is `std`'s handler, it prints the reason and
+/// the process aborts.
 /// process aborts.
 #[cold]
 #[inline(never)]
@@ -16,7 +17,7 @@ pub fn abort_with(reason: &str) -> ! {
     }
     #[cfg(not(feature = "std"))]
     {
-        /// A panic that leaves an `extern "C"` function ends the process.
+        /// A panic that would leave an `extern "C"` function ends the process.
         extern "C" fn no_unwind(reason: &&str) -> ! {
             panic!("sateen: internal error: {reason}")
         }
@@ -24,7 +25,7 @@ pub fn abort_with(reason: &str) -> ! {
     }
 }
 
-/// Aborts with its reason when dropped: put around runtime code through which no panic may pass.
+/// Aborts with its reason when dropped. It surrounds runtime code that must not unwind.
 ///
 /// ```
 /// let guard = sateen_base::AbortGuard::new("half-moved job");
@@ -41,7 +42,7 @@ impl AbortGuard {
         Self(reason)
     }
 
-    /// Disarms the guard: the code is through.
+    /// Disarms the guard at the end of that code.
     #[inline]
     pub fn disarm(self) {
         core::mem::forget(self);

@@ -1,9 +1,9 @@
-//! Waiting a little before trying again.
+//! Binary exponential back-off.
 
 use crate::prim;
 
-/// Binary exponential back-off: `pause` in doubling numbers, then the thread yields its time slice
-/// (without the feature `std`, the longest pause again and again).
+/// Binary exponential back-off: a doubling number of `pause`s, then the thread yields its time
+/// slice. (Without the feature `std` the longest pause is repeated.)
 ///
 /// Under loom every step is a yield, which tells the model that another thread must move first.
 ///
@@ -19,7 +19,7 @@ pub struct Backoff {
 }
 
 impl Backoff {
-    /// Doublings spent on `pause` before the first yield: at most 64 pauses in one go.
+    /// Doublings of the number of pauses before the first yield: at most 64 pauses in a row.
     const SPIN_STEPS: u32 = 6;
     /// Steps after which waiting in the kernel is cheaper.
     const DONE_STEPS: u32 = 10;
@@ -29,12 +29,12 @@ impl Backoff {
         Self { step: 0 }
     }
 
-    /// Back to the shortest wait.
+    /// Resets to the shortest wait.
     pub fn reset(&mut self) {
         self.step = 0;
     }
 
-    /// Pauses for as long as this step says.
+    /// Pauses according to the current step.
     #[inline]
     fn pause(&self) {
         for _ in 0..1u32 << self.step.min(Self::SPIN_STEPS) {
@@ -42,7 +42,7 @@ impl Backoff {
         }
     }
 
-    /// Yields the time slice. Without `std` there is no known scheduler: pauses go on.
+    /// Yields the time slice. Without `std` there is no known scheduler, so it pauses.
     #[inline]
     fn give_way(&self) {
         #[cfg(feature = "std")]
@@ -51,7 +51,7 @@ impl Backoff {
         self.pause();
     }
 
-    /// Waits after losing a race that another thread won: never yields.
+    /// Waits after losing a race to another thread; never yields.
     #[inline]
     pub fn spin(&mut self) {
         if cfg!(loom) {
@@ -73,7 +73,7 @@ impl Backoff {
         self.step = (self.step + 1).min(Self::DONE_STEPS + 1);
     }
 
-    /// Whether waiting has gone on so long that blocking is cheaper.
+    /// Whether the wait has lasted so long that blocking is cheaper.
     pub fn is_completed(&self) -> bool {
         self.step > Self::DONE_STEPS
     }

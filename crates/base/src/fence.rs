@@ -1,8 +1,8 @@
 //! The asymmetric fence: a Dekker handshake whose frequent side is free.
 //!
-//! Two threads each store to a word of their own and then read the other's. At least one must see
-//! the other's store. That takes a full fence between store and load on *both* sides, or a
-//! [`light`] fence on one side and a [`heavy`] one on the other:
+//! Two threads each store to their own word and then read the other's. At least one must see the
+//! other's store. That takes a full fence between store and load on *both* sides, or a [`light`]
+//! fence on one side and a [`heavy`] fence on the other:
 //!
 //! ```text
 //! owner (often)              thief (seldom)
@@ -11,27 +11,28 @@
 //!   read split                 read top
 //! ```
 //!
-//! [`light`] only keeps the compiler from moving the accesses. [`heavy`] makes the kernel run a
+//! [`light`] only keeps the compiler from reordering the accesses. [`heavy`] makes the kernel run a
 //! full fence on every processor that runs a thread of this process (`membarrier`, private
-//! expedited). For each owner that fence falls somewhere in its program order. Either its store
-//! came before the fence, and the thief sees it; or its load comes after, and sees the thief's
-//! store. Measured here: 0.14 µs when the other cores are idle, 16 to 22 µs when they are busy.
+//! expedited). For each owner that fence falls somewhere in its program order. Either the owner's
+//! store came before the fence, and the thief sees it. Or its load comes after the fence, and sees
+//! the thief's store. Measured here: 0.14 µs when the other cores are idle, 16 to 22 µs when they
+//! are busy.
 //!
-//! Without kernel support (see [`is_asymmetric`]) [`light`] is not enough: callers then always take
+//! Without kernel support (see [`is_asymmetric`]) [`light`] is not enough. Callers then always take
 //! their slow paths, which contain full fences. Under loom and Miri, and without the feature `std`,
-//! both sides are full fences. The two have different types, so that only a light-heavy pair can be
-//! written.
+//! both sides are full fences. The two sides have different types, so that only a light-heavy pair
+//! can be written.
 //!
 //! Source: Cilk's THE protocol (Frigo and others, 1998), with the fence moved to the thief as in
 //! Liu and others, "Asymmetric memory fences".
 
 use crate::prim;
 
-/// Proof that a heavy fence was issued. The code that reads the other side's word asks for it.
+/// Proof that a heavy fence was issued. Code that reads the other side's word demands it.
 #[derive(Debug)]
 pub struct HeavyFence(());
 
-/// The free side: keeps the compiler, not the processor, from moving the store below the load.
+/// The free side: keeps the compiler, but not the processor, from moving the store below the load.
 /// Under Miri, and without the feature `std`, it is a full fence.
 #[inline(always)]
 pub fn light() {
@@ -41,9 +42,9 @@ pub fn light() {
     prim::fence(prim::Ordering::SeqCst);
 }
 
-/// The paying side: a full fence on every core that runs a thread of this process.
+/// The expensive side: a full fence on every core that runs a thread of this process.
 ///
-/// Where [`is_asymmetric`] is false this is a full fence of the calling thread only.
+/// If [`is_asymmetric`] is false, this is a full fence of the calling thread only.
 #[inline]
 pub fn heavy() -> HeavyFence {
     prim::fence(prim::Ordering::SeqCst);
@@ -54,10 +55,10 @@ pub fn heavy() -> HeavyFence {
     HeavyFence(())
 }
 
-/// Whether [`light`] is enough on the frequent side. Asked once; registers with the kernel.
+/// Whether [`light`] is enough on the frequent side. The first call registers with the kernel.
 ///
-/// Call it before starting threads: registering costs 5 µs then, and 25 ms later. True under
-/// Miri and without the feature `std`, where [`light`] is a full fence.
+/// Call it before starting threads: registering then costs 5 µs, and 25 ms later. True under Miri
+/// and without the feature `std`, where [`light`] is a full fence.
 pub fn is_asymmetric() -> bool {
     #[cfg(feature = "std")]
     {

@@ -1,23 +1,23 @@
-//! Layer 0 of Sateen: what every other crate stands on.
+//! Layer 0 of Sateen: the base of every other crate.
 //!
 //! * [`prim`]: the only import of atomics, cells, threads and time. It is `std`, or the loom model
 //!   checker under `cfg(loom)`; no other switch exists.
 //! * [`fence`]: the asymmetric fence: a light side that costs nothing and a heavy side that the
 //!   kernel pays for.
-//! * [`thread_number`]: small numbers for threads, to index arrays by.
+//! * [`thread_number`]: small numbers for threads, as array indices.
 //! * [`Backoff`], [`CachePadded`], [`SpinLock`], [`AbortGuard`], [`prefetch_write`], [`tsc`].
-//! * [`pause`]: waiting for tens of nanoseconds, measured.
-//! * [`unwind`]: catching panics, and making one of several.
-//! * [`os`] (feature `os`): the services of the operating system, one file a system, with a
-//!   portable fallback.
+//! * [`pause`]: measured waits of tens of nanoseconds.
+//! * [`unwind`]: catching panics, and combining several into one.
+//! * [`os`] (feature `os`): operating system services, one file for each system, with a portable
+//!   fallback.
 //!
-//! Without the default feature `std` it needs `core` and `alloc` only, and a target with 64-bit
-//! atomics. There [`os`], [`tsc`], `prim::thread` and `prim::time` are missing, waiting never
-//! yields, both sides of a [`fence`] are full ones, and no thread has a number.
+//! Without the default feature `std` it only needs `core`, `alloc`, and a target with 64-bit
+//! atomics. Then [`os`], [`tsc`], `prim::thread` and `prim::time` are missing, waiting never
+//! yields, both sides of a [`fence`] are full fences, and threads have no numbers.
 //!
-//! Below: nothing. Above: everything. Invariant: nothing here allocates (but for what each process
-//! has one of), and nothing here knows of tasks. The argument for the asymmetric fence is in the
-//! documentation of [`fence`].
+//! Below: nothing. Above: everything. Invariants: nothing here allocates (except values that exist
+//! once per process), and nothing here knows of tasks. [`fence`] has the argument for the
+//! asymmetric fence.
 
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 #![cfg_attr(not(feature = "std"), no_std)]
@@ -34,7 +34,7 @@ mod backoff;
 pub mod fence;
 #[cfg(feature = "os")]
 pub mod os;
-// What this crate itself needs of them.
+// The part that this crate itself needs.
 #[cfg(all(feature = "std", not(feature = "os")))]
 #[allow(dead_code, unreachable_pub, unused_imports)]
 mod os;
@@ -64,7 +64,7 @@ pub use prefetch::prefetch_write;
 pub use rng::XorShift;
 pub use spin::{RawSpinLock, SpinLock, SpinLockGuard, SpinWord};
 
-/// Declares a constructor that is `const` except in models: their objects are made at run time.
+/// Declares a constructor that is `const` except in models, whose objects are created at run time.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! const_except_loom {
@@ -78,7 +78,7 @@ macro_rules! const_except_loom {
     };
 }
 
-/// Opens private modules to the crate's models, as `models::NAME`. Without loom: nothing.
+/// Exposes private modules to the crate's models, as `models::NAME`. Without loom: nothing.
 #[doc(hidden)]
 #[macro_export]
 #[expect(clippy::crate_in_macro_def, reason = "the modules are the caller's")]

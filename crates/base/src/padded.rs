@@ -1,11 +1,11 @@
-//! False sharing, and how to avoid it.
+//! Padding against false sharing.
 
 use core::ops::{Deref, DerefMut};
 
-/// A value on cache lines of its own.
+/// A value on its own cache lines.
 ///
-/// 128 bytes: x86-64 prefetches lines in pairs, and lines of Apple's processors and of some ARM
-/// servers are that long.
+/// It takes 128 bytes, because x86-64 prefetches lines in pairs, and Apple's processors and some
+/// ARM servers have lines of that size.
 ///
 /// ```
 /// let head = sateen_base::CachePadded::new(0u32);

@@ -1,12 +1,12 @@
-//! What a panic was raised with.
+//! The payload of a panic.
 
 use std::any::Any;
 use std::fmt;
 
-/// What a task's panic was raised with.
+/// The payload of a task's panic.
 ///
-/// Unlike the box in it, it is `Sync`, so errors that hold one are, too, and `?` turns them into
-/// `Box<dyn Error + Send + Sync>`.
+/// Unlike the box in it, it is `Sync`. So errors that hold one are `Sync` too, and `?` converts
+/// them into `Box<dyn Error + Send + Sync>`.
 ///
 /// ```
 /// use sateen_base::PanicPayload;
@@ -16,12 +16,11 @@ use std::fmt;
 /// ```
 pub struct PanicPayload(Box<dyn Any + Send>);
 
-// SAFETY: a shared payload gives away references to values that are `Sync` only; the type of a
-// value is no part of it.
+// SAFETY: a shared payload only gives out references to values that are `Sync`.
 unsafe impl Sync for PanicPayload {}
 
 impl PanicPayload {
-    /// The message, if the payload is a string, as that of `panic!` is.
+    /// The message, if the payload is a string, as with `panic!`.
     pub fn message(&self) -> Option<&str> {
         message(&*self.0)
     }
@@ -38,7 +37,7 @@ impl PanicPayload {
         self.0.downcast_ref()
     }
 
-    /// The payload, for [`std::panic::resume_unwind`].
+    /// Returns the payload, for [`std::panic::resume_unwind`].
     pub fn into_inner(self) -> Box<dyn Any + Send> {
         self.0
     }

@@ -1,24 +1,24 @@
 //! Pauses of a measured length.
 //!
-//! The `pause` instruction takes from 5 to 60 ns, by processor. A limit in pauses that suits one is
-//! ten times too long or too short for another. So callers count in units of some 30 ns, and this
-//! module knows how many pauses a unit takes.
+//! The `pause` instruction takes from 5 to 60 ns, depending on the processor. A limit in pauses
+//! that suits one processor is ten times too long or too short for another. So callers count in
+//! units of some 30 ns, and this module measures how many pauses a unit takes.
 
 use crate::prim::spin_loop;
 #[cfg(not(loom))]
 use crate::prim::{AtomicU32, Ordering};
 
-/// The pauses of a unit; 0 until they are measured. Any thread stores it, and every value is right.
+/// Pauses per unit; 0 until measured. Any thread may store it, and every value is correct.
 #[cfg(not(loom))]
 static PER_UNIT: AtomicU32 = AtomicU32::new(0);
 
-/// The environment variable that replaces the measurement: the pauses of a unit.
+/// The environment variable that replaces the measurement: pauses per unit.
 #[cfg(all(feature = "std", not(any(loom, miri, target_family = "wasm"))))]
 const VARIABLE: &str = "SATEEN_PAUSES";
 
-/// How many pauses take about 30 ns, at least 1. The first call of the process measures it, in some
-/// 10 µs, unless the environment variable `SATEEN_PAUSES` says it. (Then a number from 1 to 1,024;
-/// other values count for nothing.) Always 1 without the feature `std`.
+/// How many pauses take about 30 ns, at least 1. The first call in the process measures it, in some
+/// 10 µs. The environment variable `SATEEN_PAUSES`, a number from 1 to 1,024, replaces the
+/// measurement; other values are ignored. Always 1 without the feature `std`.
 ///
 /// ```
 /// assert!(sateen_base::pause::per_unit() >= 1);
@@ -49,28 +49,28 @@ pub fn pause(units: u32) {
 #[cold]
 #[cfg(not(loom))]
 fn measure() -> u32 {
-    // Reading the environment allocates, and an allocator may wait for a lock, and so come here. It
-    // finds a number by then, as do threads that come meanwhile: one pause is never too long.
+    // Reading the environment allocates, and an allocator may wait for a lock and so call this
+    // again. It then finds a number, as do other threads: one pause is never too long.
     if PER_UNIT.compare_exchange(0, 1, Ordering::Relaxed, Ordering::Relaxed).is_err() {
         return PER_UNIT.load(Ordering::Relaxed);
     }
     #[cfg(all(feature = "std", not(any(miri, target_family = "wasm"))))]
     let pauses = asked().unwrap_or_else(measured);
-    // Without a clock.
+    // There is no clock.
     #[cfg(not(all(feature = "std", not(any(miri, target_family = "wasm")))))]
     let pauses = 1;
     PER_UNIT.store(pauses, Ordering::Relaxed);
     pauses
 }
 
-/// What the environment says, if it is a number from 1 to 1,024.
+/// The variable's value, if it is a number from 1 to 1,024.
 #[cfg(all(feature = "std", not(any(loom, miri, target_family = "wasm"))))]
 fn asked() -> Option<u32> {
     let text = crate::os::variable(VARIABLE)?;
     text.to_str()?.parse().ok().filter(|pauses| (1..=MAX).contains(pauses))
 }
 
-/// The most pauses of a unit, for a clock that stands still.
+/// The most pauses per unit, in case the clock stands still.
 #[cfg(all(feature = "std", not(any(loom, miri, target_family = "wasm"))))]
 const MAX: u32 = 1 << 10;
 

@@ -1,7 +1,7 @@
-//! Telling the processor which lines will be written soon.
+//! Prefetches cache lines that will be written soon.
 
-/// Fetches the cache line at `at` for writing. Never faults, whatever the address. One instruction
-/// on x86-64 and AArch64, nothing elsewhere.
+/// Prefetches the cache line at `at` for writing. Never faults, whatever the address. One
+/// instruction on x86-64 and AArch64, nothing elsewhere.
 ///
 /// ```
 /// let mut values = vec![0u32; 1000];

@@ -10,7 +10,7 @@
 pub struct XorShift(u64);
 
 impl XorShift {
-    /// Seeds the generator; any seed will do, zero too.
+    /// Seeds the generator. Any seed works, including zero.
     pub const fn new(seed: u64) -> Self {
         Self(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1)
     }

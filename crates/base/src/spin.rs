@@ -1,13 +1,14 @@
-//! One small spinlock for critical sections of a few instructions.
+//! A small spinlock for critical sections of a few instructions.
 //!
 //! | word | meaning |
 //! |---|---|
 //! | 0 | free |
 //! | 1 | held |
 //!
-//! Waiters test before they exchange, so that they share the line. They pause, then yield the time
-//! slice, so that a preempted holder runs when threads outnumber cores. (Without the feature `std`
-//! the pauses go on.) Code that holds the lock never blocks, never panics and never runs user code.
+//! Waiters test before they exchange, so that they share the cache line. They pause, then yield the
+//! time slice, so that a preempted holder runs if threads are oversubscribed. (Without the feature
+//! `std` they only pause.) Code that holds the lock never blocks, never panics and never runs user
+//! code.
 
 use crate::const_except_loom;
 use crate::prim::{AtomicU32, Ordering};
@@ -32,7 +33,7 @@ impl SpinWord {
         self.0.swap(1, Ordering::Acquire) == 0
     }
 
-    /// Whether the lock looked free: a test that keeps losers off the line.
+    /// Whether the lock looked free: a test that keeps waiters from writing to the line.
     #[inline(always)]
     #[cfg(not(loom))]
     fn looks_free(&self) -> bool {
@@ -40,7 +41,7 @@ impl SpinWord {
         self.0.load(Ordering::Relaxed) == 0
     }
 
-    /// Gives the lock back.
+    /// Releases the lock.
     #[inline(always)]
     pub fn give(&self) {
         // Ordering: Release publishes the critical section to the next `take`.
@@ -57,7 +58,7 @@ impl Default for SpinWord {
 /// The raw lock, for [`lock_api::Mutex`].
 ///
 /// # Cost
-/// Uncontended, one locked instruction to take it, a plain store to give it back.
+/// Uncontended, one locked instruction to acquire it and a plain store to release it.
 #[cfg(not(loom))]
 #[derive(Debug)]
 pub struct RawSpinLock(SpinWord);
@@ -98,7 +99,7 @@ impl RawSpinLock {
         }
     }
 
-    /// Takes the lock, waiting for as long as it is held.
+    /// Acquires the lock, waiting while it is held.
     #[inline]
     pub fn acquire(&self) {
         if !self.0.take() {
@@ -106,28 +107,28 @@ impl RawSpinLock {
         }
     }
 
-    /// Takes the lock if it is free.
+    /// Acquires the lock if it is free.
     #[inline]
     pub fn try_acquire(&self) -> bool {
         self.0.looks_free() && self.0.take()
     }
 
-    /// Gives the lock back. The caller holds it; otherwise two callers could hold it at once.
+    /// Releases the lock. The caller must hold it; otherwise two callers could hold it at once.
     #[inline]
     pub fn release(&self) {
         self.0.give();
     }
 }
 
-/// In the model the lock blocks: the checker cannot tell waiting from an endless loop.
+/// In a model the lock blocks, because the checker cannot tell spinning from an endless loop.
 #[cfg(loom)]
 impl RawSpinLock {
-    /// A free lock (loom's cannot be made at compile time).
+    /// A free lock (loom's cannot be created at compile time).
     pub fn new() -> Self {
         Self(loom::sync::Mutex::new(false), loom::sync::Condvar::new())
     }
 
-    /// Takes the lock, waiting for as long as it is held.
+    /// Acquires the lock, waiting while it is held.
     pub fn acquire(&self) {
         let mut held = self.0.lock().unwrap();
         while *held {
@@ -136,12 +137,12 @@ impl RawSpinLock {
         *held = true;
     }
 
-    /// Takes the lock if it is free.
+    /// Acquires the lock if it is free.
     pub fn try_acquire(&self) -> bool {
         !core::mem::replace(&mut *self.0.lock().unwrap(), true)
     }
 
-    /// Gives the lock back. The caller holds it.
+    /// Releases the lock. The caller holds it.
     pub fn release(&self) {
         *self.0.lock().unwrap() = false;
         self.1.notify_one();

@@ -1,15 +1,16 @@
-//! Small numbers for threads: dense, given back when a thread ends, the smallest first.
+//! Small numbers for threads: dense, released when a thread ends, the smallest first.
 //!
-//! They index arrays with an element for each thread (a stripe of a counter, a cache of blocks). A
-//! number belongs to one living thread at a time. Numbers change hands under a lock, so the next
-//! owner sees all that the last one wrote. So an array's element has a single writer at a time.
+//! They index arrays with an element for each thread, such as stripes of a counter or caches of
+//! blocks. A number belongs to one living thread at a time. Numbers change owners under a lock, so
+//! the next owner sees everything that the last one wrote. So an array element has only one writer
+//! at a time.
 //!
-//! Models name their lanes themselves: under loom no thread has a number.
+//! Models number their threads themselves: under loom no thread has a number.
 
 use crate::SpinLock;
 use std::cell::Cell;
 
-/// Numbers are below this. Threads beyond it have none.
+/// Numbers are below this. Further threads have none.
 pub const LIMIT: u32 = if cfg!(loom) {
     64
 } else if cfg!(miri) {
@@ -17,14 +18,14 @@ pub const LIMIT: u32 = if cfg!(loom) {
 } else {
     64 * 1024
 };
-/// The answer of [`get`] for a thread without a number: no array is that long.
+/// Returned by [`get`] for a thread without a number; above all array lengths.
 pub const NONE: u32 = u32::MAX;
-/// As `NONE`, and for good: the thread is about to end.
+/// Like `NONE`, and permanent: the thread is about to end.
 const GONE: u32 = u32::MAX - 1;
 
 thread_local! {
     static NUMBER: Cell<u32> = const { Cell::new(NONE) };
-    /// Gives the number back when the thread ends.
+    /// Releases the number when the thread ends.
     static RETURN: Return = const { Return };
 }
 
@@ -45,16 +46,16 @@ fn free() -> &'static SpinLock<Numbers> {
     &FREE
 }
 
-/// A model's lock cannot be a static, and no model comes here.
+/// A model's lock cannot be a static, and models do not use this.
 #[cfg(loom)]
 fn free() -> &'static SpinLock<Numbers> {
     unreachable!("in a model no thread has a number")
 }
 
-/// Which numbers are in use, one bit each.
+/// The numbers in use, one bit each.
 struct Numbers {
     used: [u64; LIMIT as usize / 64],
-    /// No word before this one has a number left.
+    /// No word before this one has a free number.
     first: usize,
 }
 
@@ -79,8 +80,8 @@ impl Numbers {
     }
 }
 
-/// The calling thread's number if it has one, otherwise something not below [`LIMIT`]: then
-/// [`get_or_assign`] may help. A load.
+/// The calling thread's number if it has one, otherwise a value not below [`LIMIT`]; then
+/// [`get_or_assign`] may help. Costs a load.
 #[inline(always)]
 pub fn get() -> u32 {
     // It never fails. `with` would not be inlined into other codegen units.
@@ -88,7 +89,7 @@ pub fn get() -> u32 {
 }
 
 /// The calling thread's number, assigned if it has none yet. `None` if the thread is about to end
-/// (its thread-locals are being destroyed) or if [`LIMIT`] threads have one already.
+/// (its thread-locals are being destroyed) or if [`LIMIT`] threads have a number already.
 ///
 /// ```
 /// use sateen_base::thread_number;
@@ -111,7 +112,7 @@ fn assign_slow() -> Option<u32> {
     if cfg!(loom) {
         return None;
     }
-    // The destructor is registered first: a number that is not given back would be lost.
+    // Register the destructor first, because a number that is not released would be lost.
     RETURN.try_with(|_| ()).ok()?;
     let number = free().lock().take()?;
     NUMBER.set(number);

@@ -1,46 +1,45 @@
-//! What code below the runtime tells the traces that are taken.
+//! Reports events of code below the runtime to running traces.
 //!
-//! The runtime listens while it takes a trace. Otherwise telling costs a load and a jump. The
-//! feature `trace` alone brings this module.
+//! The runtime listens while a trace runs. Otherwise a report costs a load and a jump. This module
+//! exists only with the feature `trace`.
 
-// Not the model's: what a trace holds decides nothing.
+// Not the model's atomics: traces have no influence on a model.
 use core::sync::atomic::AtomicPtr;
 use core::sync::atomic::Ordering::Relaxed;
 
-/// What is told.
+/// A kind of event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Told {
-    /// An item is about to be sent, by way of an address.
+    /// An item is about to be sent through an address.
     Sent,
-    /// The item that was sent there is received. Nothing is sent there before this is told.
+    /// The item sent there is received. Nothing else is sent there before this is reported.
     Received,
 }
 
-/// The listener: told on the thread where it happens, with the address. It may neither wait nor
-/// unwind, for it is called in the middle of steps of others' protocols.
+/// A listener, called with the address on the thread where the event happens. It must neither wait
+/// nor unwind, because it is called in the middle of other protocols' steps.
 pub type Listener = fn(Told, usize);
 
 /// Null, or a [`Listener`].
 static LISTENER: AtomicPtr<()> = AtomicPtr::new(core::ptr::null_mut());
 
-/// Makes `listener` the one that is told. A thread that tells something meanwhile may still call
-/// the one before.
+/// Sets the listener. A thread that is reporting meanwhile may still call the previous one.
 pub fn listen(listener: Option<Listener>) {
     let pointer = listener.map_or(core::ptr::null_mut(), |f| f as *mut ());
-    // Relaxed, here and below: a function is always there.
+    // Relaxed, here and below: a function is always valid.
     LISTENER.store(pointer, Relaxed);
 }
 
-/// Whether a trace is taken.
+/// Whether a trace is running.
 #[inline(always)]
 pub fn is_heard() -> bool {
     !LISTENER.load(Relaxed).is_null()
 }
 
-/// Tells `what`.
+/// Reports `what`.
 ///
 /// # Cost
-/// A relaxed load while nobody listens.
+/// A relaxed load while there is no listener.
 #[inline(always)]
 pub fn tell(what: Told, address: usize) {
     let listener = LISTENER.load(Relaxed);
@@ -51,7 +50,7 @@ pub fn tell(what: Told, address: usize) {
 
 #[cold]
 fn tell_slow(listener: *mut (), what: Told, address: usize) {
-    // SAFETY: not null, so `listen` made it of such a function.
+    // SAFETY: not null, so `listen` created it from such a function.
     let listener = unsafe { core::mem::transmute::<*mut (), Listener>(listener) };
     listener(what, address);
 }

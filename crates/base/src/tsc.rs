@@ -3,12 +3,12 @@
 use crate::prim::time::{Duration, Instant};
 use std::sync::OnceLock;
 
-/// Ticks since some fixed moment; compare and subtract them only, on one machine.
+/// Ticks since some fixed moment. Only compare and subtract them, on one machine.
 ///
-/// On processors without a usable counter these are nanoseconds of the monotonic clock.
+/// On processors without a usable counter, these are nanoseconds of the monotonic clock.
 #[inline]
 pub fn now() -> u64 {
-    // There is no clock. Each look is a millisecond later, so every wait by looking ends.
+    // There is no clock. Each reading is a millisecond later, so every polling wait ends.
     #[cfg(target_family = "wasm")]
     {
         use crate::prim::{AtomicU64, Ordering};
@@ -26,7 +26,8 @@ pub fn now() -> u64 {
     }
 }
 
-/// Whether [`now`] counts at one speed, whatever the processor does. Only then do ticks tell time.
+/// Whether [`now`] counts at a constant speed, whatever the processor does. Only then do ticks
+/// measure time.
 ///
 /// ```
 /// if sateen_base::tsc::is_invariant() {
@@ -38,7 +39,7 @@ pub fn is_invariant() -> bool {
     {
         use core::arch::x86_64::__cpuid;
         // Leaf 0x8000_0007: advanced power management, bit 8 of `edx`.
-        // SAFETY: every x86-64 processor has the instruction. Newer compilers take it for safe.
+        // SAFETY: every x86-64 processor has the instruction. Newer compilers treat it as safe.
         #[allow(unused_unsafe, reason = "unsafe for compilers before 1.94")]
         let leaf = |number| unsafe { __cpuid(number) };
         leaf(0x8000_0000).eax >= 0x8000_0007 && leaf(0x8000_0007).edx & (1 << 8) != 0
@@ -55,7 +56,7 @@ fn base() -> Instant {
     *BASE.get_or_init(Instant::now)
 }
 
-/// How many ticks `span` is, from a calibration of 2 ms at first use.
+/// Converts `span` to ticks, by a calibration of 2 ms at first use.
 ///
 /// ```
 /// use std::time::Duration;
@@ -66,7 +67,7 @@ pub fn ticks(span: Duration) -> u64 {
     (span.as_nanos() as f64 * ticks_per_ns()) as u64
 }
 
-/// How many nanoseconds `ticks` ticks are.
+/// Converts `ticks` to nanoseconds.
 pub fn nanos(ticks: u64) -> u64 {
     (ticks as f64 / ticks_per_ns()) as u64
 }
@@ -75,7 +76,7 @@ fn ticks_per_ns() -> f64 {
     static RATE: OnceLock<f64> = OnceLock::new();
     *RATE.get_or_init(|| {
         if cfg!(not(all(target_arch = "x86_64", not(miri)))) {
-            // Nanoseconds.
+            // Nanoseconds already.
             now();
             return 1.0;
         }
@@ -84,7 +85,7 @@ fn ticks_per_ns() -> f64 {
             crate::prim::spin_loop();
         }
         let c1 = now();
-        // (Counters of two cores may differ.)
+        // (The counters of two cores may differ.)
         c1.saturating_sub(c0).max(1) as f64 / t0.elapsed().as_nanos() as f64
     })
 }

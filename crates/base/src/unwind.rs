@@ -1,15 +1,16 @@
-//! Panics that are caught.
+//! Catching panics.
 //!
-//! A destructor must not stop half way because an item's destructor panics. It must not let a
-//! second panic meet the first either: that ends the process. So code that drops many items catches
-//! each panic, and passes on the first.
+//! A destructor must not stop half way because an item's destructor panics. It must not raise a
+//! second panic during the first either, which would end the process. So code that drops many items
+//! catches each panic, and resumes the first.
 
 #[cfg(feature = "std")]
 use core::mem::{ManuallyDrop, MaybeUninit};
 #[cfg(feature = "std")]
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
-/// Drops `value`; a panic in its destructor ends here, and so does one in that panic's own payload.
+/// Drops `value` and discards a panic of its destructor, and also a panic in that panic's own
+/// payload.
 ///
 /// The payload of a panic is a value like any other: its destructor may panic.
 ///
@@ -39,7 +40,7 @@ pub fn discard<T>(value: T) {
     unsafe { discard_at((&raw mut value).cast(), drop_at::<T>) }
 }
 
-/// [`discard`], built once for all types.
+/// [`discard`], compiled once for all types.
 ///
 /// # Safety
 /// `drop_at` may be called with `place`.
@@ -47,7 +48,7 @@ pub fn discard<T>(value: T) {
 unsafe fn discard_at(place: *mut (), drop_at: unsafe fn(*mut ())) {
     // SAFETY: by contract.
     if let Err(payload) = catch_unwind(AssertUnwindSafe(|| unsafe { drop_at(place) })) {
-        // Its destructor may panic again, and so on without end: leak it.
+        // Its destructor may panic again, and so on without end, so it is leaked.
         core::mem::forget(payload);
     }
 }
@@ -62,7 +63,7 @@ unsafe fn discard_at(place: *mut (), drop_at: unsafe fn(*mut ())) {
 #[inline(never)]
 pub fn run_and_discard<R>(f: impl FnOnce() -> R) {
     if cfg!(loom) {
-        // In a model the panic is the model's own: it has failed.
+        // In a model the panic means that the model has failed.
         drop(f());
         return;
     }
@@ -72,7 +73,7 @@ pub fn run_and_discard<R>(f: impl FnOnce() -> R) {
 }
 
 /// A user's value that is kept while other user code runs. If that code unwinds and the value's
-/// destructor panics too, the first panic still goes on.
+/// destructor panics too, only the first panic continues.
 ///
 /// ```
 /// use sateen_base::unwind::Held;
@@ -86,17 +87,17 @@ pub struct Held<T>(ManuallyDrop<T>);
 
 #[cfg(feature = "std")]
 impl<T> Held<T> {
-    /// Keeps `value`.
+    /// Holds `value`.
     #[inline(always)]
     pub fn new(value: T) -> Self {
         Self(ManuallyDrop::new(value))
     }
 
-    /// The value back.
+    /// Returns the value.
     #[inline(always)]
     pub fn release(self) -> T {
         let mut this = ManuallyDrop::new(self);
-        // SAFETY: taken once, for `this` is never dropped.
+        // SAFETY: taken once, because `this` is never dropped.
         unsafe { ManuallyDrop::take(&mut this.0) }
     }
 }
@@ -123,7 +124,7 @@ impl<T> core::ops::DerefMut for Held<T> {
 impl<T> Drop for Held<T> {
     #[inline(always)]
     fn drop(&mut self) {
-        // A constant, so that `discard` is not even compiled where nothing is to be dropped.
+        // A constant, so that `discard` is not even compiled if there is nothing to drop.
         if const { core::mem::needs_drop::<T>() } {
             // SAFETY: dropped once, and not used afterwards.
             discard(unsafe { ManuallyDrop::take(&mut self.0) });
@@ -134,7 +135,7 @@ impl<T> Drop for Held<T> {
 /// A user's value that functions of the user's replace, one after the other. If other code unwinds
 /// meanwhile, the value is dropped as by [`Held`].
 ///
-/// A [`Held`] that is passed on and on costs two copies more each time.
+/// Passing a [`Held`] along costs two more copies each time.
 ///
 /// ```
 /// use sateen_base::unwind::Replaced;
@@ -146,25 +147,25 @@ impl<T> Drop for Held<T> {
 #[derive(Debug)]
 pub struct Replaced<T> {
     value: MaybeUninit<T>,
-    /// Whether there is a value: no function has panicked.
+    /// Whether there is a value, that is, no function has panicked.
     is_there: bool,
 }
 
 #[cfg(feature = "std")]
 impl<T> Replaced<T> {
-    /// Keeps `value`.
+    /// Holds `value`.
     #[inline(always)]
     pub fn new(value: T) -> Self {
         Self { value: MaybeUninit::new(value), is_there: true }
     }
 
-    /// Replaces the value by what `f` makes of it. If `f` panics, no value is left, and later calls
-    /// do nothing.
+    /// Replaces the value by `f`'s result. If `f` panics, no value is left, and later calls do
+    /// nothing.
     #[inline(always)]
     pub fn by(&mut self, f: impl FnOnce(T) -> T) {
         if self.is_there {
             self.is_there = false;
-            // SAFETY: it was there, and is not any more.
+            // SAFETY: it was there, and is marked as gone.
             let value = unsafe { self.value.assume_init_read() };
             self.value.write(f(value));
             self.is_there = true;
@@ -174,7 +175,7 @@ impl<T> Replaced<T> {
     /// The value, if no function has panicked.
     #[inline(always)]
     pub fn release(mut self) -> Option<T> {
-        // SAFETY: it was there, and is not any more.
+        // SAFETY: it was there, and is marked as gone.
         core::mem::take(&mut self.is_there).then(|| unsafe { self.value.assume_init_read() })
     }
 }
@@ -192,7 +193,7 @@ impl<T> Drop for Replaced<T> {
 
 /// The first of several panics, kept until all work is done.
 ///
-/// Dropped, it discards the panic.
+/// Dropping it discards the panic.
 ///
 /// ```
 /// use sateen_base::unwind::FirstPanic;
@@ -237,17 +238,17 @@ impl FirstPanic {
         }
     }
 
-    /// The panic that was kept, for a caller that must not go on without it.
+    /// Returns the panic, for a caller that must not continue without it.
     pub fn take(&mut self) -> Option<Box<dyn std::any::Any + Send>> {
         self.0.take()
     }
 
     /// Resumes the panic, if there was one.
     ///
-    /// Discards it instead if the thread unwinds already: two panics at once end the process.
+    /// Discards it instead if the thread is already unwinding: two panics at once end the process.
     #[inline]
     pub fn resume(self) {
-        // There is nothing left to drop.
+        // Nothing is left to drop.
         let mut this = ManuallyDrop::new(self);
         if let Some(payload) = this.0.take() {
             go_on(payload);
@@ -274,11 +275,12 @@ impl Drop for FirstPanic {
     }
 }
 
-/// Calls `step` until it returns false, also if calls panic. Then the first panic is resumed,
-/// unless the thread unwinds already.
+/// Calls `step` until it returns false, even if calls panic. Then the first panic is resumed,
+/// unless the thread is already unwinding.
 ///
-/// `step` makes progress before it runs code that may panic. Without the feature `std` no panic can
-/// be caught: the calls go on while the first one unwinds, and a second one ends the process.
+/// `step` must make progress before it runs code that may panic. Without the feature `std` no panic
+/// can be caught: the calls continue while the first panic unwinds, and a second one ends the
+/// process.
 ///
 /// ```
 /// let mut left = vec![1, 2, 1];
@@ -290,7 +292,7 @@ impl Drop for FirstPanic {
 #[inline]
 pub fn run_to_end(mut step: impl FnMut() -> bool) {
     if cfg!(loom) {
-        // A model that has failed panics at each step.
+        // A failed model panics at each step.
         while step() {}
         return;
     }

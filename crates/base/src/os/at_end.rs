@@ -1,8 +1,9 @@
-//! Something to do before the process ends: at its exit, and on a signal that may end it.
+//! Runs a function before the process ends: on exit, and on a signal that may end the process.
 //!
-//! It runs on a thread of its own, because little may be done in a signal handler. The handler
-//! writes to a pipe, waits until the thread is done, and then calls the handler that was there
-//! before. A thread that holds the allocator's lock when it gets the signal would keep the other
+//! The function runs on its own thread, because little is allowed in a signal handler. The handler
+//! writes to a pipe, waits until the thread is done, and then calls the earlier handler. If the
+//! signalled thread holds the allocator's lock, both would wait for each other, so the wait has a
+//! limit.
 //! waiting for ever, so the wait has an end.
 
 use super::fault::{chain, install};
@@ -12,7 +13,7 @@ use std::ptr::null_mut;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicI32, AtomicU32, AtomicUsize, Ordering};
 
-/// Faults, and requests to end.
+/// Faults, and requests to terminate.
 const SIGNALS: [libc::c_int; 9] = [
     libc::SIGSEGV,
     libc::SIGBUS,
@@ -24,28 +25,28 @@ const SIGNALS: [libc::c_int; 9] = [
     libc::SIGHUP,
     libc::SIGQUIT,
 ];
-/// The actions that were installed before.
+/// The previously installed actions.
 static BEFORE: [OnceLock<libc::sigaction>; SIGNALS.len()] =
     [const { OnceLock::new() }; SIGNALS.len()];
 
-/// How many milliseconds a thread that ends the process waits at most.
+/// How long a thread that ends the process waits at most, in milliseconds.
 const LIMIT: u32 = 30_000;
 
-/// How often it was asked for, and up to which number it has been done.
+/// How often the function was requested, and up to which request it has run.
 static ASKED: AtomicU32 = AtomicU32::new(0);
 static DONE: AtomicU32 = AtomicU32::new(0);
-/// The end of the pipe to write to; -1 before there is one.
+/// The write end of the pipe; -1 before it exists.
 static PIPE: AtomicI32 = AtomicI32::new(-1);
-/// The thread, and the process that has it.
+/// The thread and its process.
 static THREAD: AtomicUsize = AtomicUsize::new(0);
 static PROCESS: AtomicI32 = AtomicI32::new(0);
 
-/// Has `last` called before the process ends, in whatever way it can learn of that: at exit, and at
-/// the signals of faults, aborts and requests to end. What else handles those runs afterwards. An
-/// ignored signal stays ignored. Only the first call of this function counts.
+/// Arranges for `last` to be called before the process ends in any way that it can learn of: on
+/// exit, and on signals of faults, aborts and requests to terminate. Other handlers of these run
+/// afterwards. An ignored signal stays ignored. Only the first call of this function counts.
 ///
 /// # Errors
-/// The system's, if there is no thread or no pipe. Nothing is installed then.
+/// The system's error if there is no thread or no pipe. Then nothing is installed.
 pub fn at_end(last: fn()) -> io::Result<()> {
     static INSTALLED: OnceLock<()> = OnceLock::new();
     if INSTALLED.set(()).is_err() {
@@ -58,7 +59,7 @@ pub fn at_end(last: fn()) -> io::Result<()> {
     }
     let [reads, writes] = ends;
     for end in ends {
-        // SAFETY: it is ours; programs that this one starts do not get it.
+        // SAFETY: it is ours; child programs do not inherit it.
         unsafe { libc::fcntl(end, libc::F_SETFD, libc::FD_CLOEXEC) };
     }
     let thread = std::thread::Builder::new().name("sateen-at-end".to_owned());
@@ -67,7 +68,7 @@ pub fn at_end(last: fn()) -> io::Result<()> {
     PROCESS.store(unsafe { libc::getpid() }, Ordering::Relaxed);
     // Ordering: Release pairs with the Acquire in `now`.
     PIPE.store(writes, Ordering::Release);
-    // SAFETY: the function may be called at exit. It does not unwind.
+    // SAFETY: the function may be called on exit. It does not unwind.
     unsafe { libc::atexit(exiting) };
     for (signal, before) in SIGNALS.into_iter().zip(&BEFORE) {
         install(signal, before, on_signal);
@@ -75,9 +76,9 @@ pub fn at_end(last: fn()) -> io::Result<()> {
     Ok(())
 }
 
-/// Calls what [`at_end`] was given, on its thread, and waits for that, for half a minute at most.
-/// Safe in a signal handler. Does nothing before [`at_end`], on that thread itself, and in a
-/// process that has forked.
+/// Calls the function given to [`at_end`], on its thread, and waits for it, for half a minute at
+/// most. Safe in a signal handler. Does nothing before [`at_end`], on that thread itself, and in a
+/// forked process.
 pub fn end_work_now() {
     // Ordering: Acquire pairs with the Release in `at_end`.
     let pipe = PIPE.load(Ordering::Acquire);
@@ -89,9 +90,9 @@ pub fn end_work_now() {
     {
         return;
     }
-    // Ordering: Release, so that the thread sees what the caller has done.
+    // Ordering: Release, so that the thread sees the caller's earlier writes.
     let number = ASKED.fetch_add(1, Ordering::Release) + 1;
-    // SAFETY: the byte is there, and the pipe is never closed.
+    // SAFETY: the byte is valid, and the pipe is never closed.
     if unsafe { libc::write(pipe, [0u8].as_ptr().cast(), 1) } != 1 {
         return;
     }
@@ -106,11 +107,11 @@ pub fn end_work_now() {
     }
 }
 
-/// The thread's life.
+/// The thread's main function.
 fn serve(pipe: libc::c_int, last: fn()) {
     // SAFETY: it always succeeds.
     THREAD.store(unsafe { libc::pthread_self() } as usize, Ordering::Relaxed);
-    // What it writes may not be possible, and must not end the process in another way.
+    // Its writes may be impossible, and must not end the process in another way.
     super::local::block_write_signals();
     let mut byte = 0u8;
     loop {
@@ -122,7 +123,7 @@ fn serve(pipe: libc::c_int, last: fn()) {
         // Ordering: Acquire pairs with the Release in `end_work_now`.
         let number = ASKED.load(Ordering::Acquire);
         if number != DONE.load(Ordering::Relaxed) {
-            // The panic hook has reported a panic; the process ends all the same.
+            // The panic hook has reported a panic; the process ends nevertheless.
             _ = catch_unwind(last);
             // Ordering: Release pairs with the Acquire in `end_work_now`.
             DONE.store(number, Ordering::Release);
@@ -142,7 +143,7 @@ unsafe extern "C" fn on_signal(
     end_work_now();
     let index = SIGNALS.iter().position(|&s| s == signal);
     if let Some(before) = index.and_then(|index| BEFORE[index].get()) {
-        // SAFETY: the arguments are as they came, and the action was there before.
+        // SAFETY: the arguments are unchanged, and the action was installed before.
         unsafe { chain(before, signal, info, context) }
     }
 }

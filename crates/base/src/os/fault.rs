@@ -1,4 +1,4 @@
-//! Faults: a handler for threads that touch memory they may not.
+//! A handler for memory faults.
 
 use super::Mapping;
 use std::io;
@@ -8,26 +8,25 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 use std::sync::{Once, OnceLock};
 
 const SIGNALS: [libc::c_int; 2] = [libc::SIGSEGV, libc::SIGBUS];
-/// Bytes of a thread's signal stack beyond what the kernel needs: for the handlers called next.
+/// Bytes of a thread's signal stack beyond the kernel's needs, for the handlers called next.
 const SIGNAL_STACK: usize = 64 * 1024;
 
-/// A `fn(usize)`; null before there is one.
+/// A `fn(usize)`; null before one is installed.
 static HANDLER: AtomicPtr<()> = AtomicPtr::new(null_mut());
-/// The action that was installed before.
+/// The previously installed action.
 static BEFORE: [OnceLock<libc::sigaction>; SIGNALS.len()] = [const { OnceLock::new() }; 2];
 
 /// Installs `handler`. It is called with the address of each memory fault, in the thread that
-/// caused it, on its signal stack. If it returns, the handler that was installed before is called,
-/// as if this one did not exist. Only the first call of this function counts.
+/// caused it, on its signal stack. If it returns, the previously installed handler is called as if
+/// this one did not exist. Only the first call of this function counts.
 ///
 /// ```compile_fail,E0133
 /// sateen_base::os::on_fault(|_| ());
 /// ```
 ///
 /// # Safety
-/// The handler does only what is safe in a signal handler: no allocation, no locks, no panic. It
-/// may run in the middle of any operation of the thread, and uses nothing that may be half changed
-/// then.
+/// The handler only does what is safe in a signal handler: no allocation, no locks, no panic. It
+/// may interrupt any operation of the thread, so it must use nothing that may be inconsistent then.
 pub unsafe fn on_fault(handler: fn(usize)) {
     static INSTALLED: Once = Once::new();
     INSTALLED.call_once(|| {
@@ -38,15 +37,15 @@ pub unsafe fn on_fault(handler: fn(usize)) {
     });
 }
 
-/// A signal handler that is told where the signal comes from.
+/// A signal handler that receives the signal's information.
 pub(super) type Handler =
     unsafe extern "C" fn(libc::c_int, *mut libc::siginfo_t, *mut libc::c_void);
 
-/// Installs `handler`, and notes in `before` what was there. A signal of a request to end that is
-/// ignored stays so.
+/// Installs `handler`, and saves the previous action in `before`. If a request to terminate is
+/// ignored, it stays ignored.
 pub(super) fn install(signal: libc::c_int, before: &OnceLock<libc::sigaction>, handler: Handler) {
-    // SAFETY: all-zero is a valid action; the calls read and write the actions given. What was
-    // there is noted first: a signal may come as soon as ours is in place.
+    // SAFETY: all-zero is a valid action; the calls read and write the given actions. The previous
+    // action is saved first, because a signal may arrive as soon as ours is in place.
     unsafe {
         let mut action: libc::sigaction = MaybeUninit::zeroed().assume_init();
         let known = libc::sigaction(signal, std::ptr::null(), &mut action) == 0;
@@ -66,7 +65,7 @@ unsafe extern "C" fn on_signal(
     info: *mut libc::siginfo_t,
     context: *mut libc::c_void,
 ) {
-    // Ordering: Acquire pairs with the Release in `on_fault`, though the installation orders it
+    // Ordering: Acquire pairs with the Release in `on_fault`, although the installation orders it
     // too.
     let handler = HANDLER.load(Ordering::Acquire);
     // SAFETY: set before this handler was installed. The kernel passes valid information; a code
@@ -78,12 +77,12 @@ unsafe extern "C" fn on_signal(
     }
     let index = SIGNALS.iter().position(|&s| s == signal);
     if let Some(before) = index.and_then(|index| BEFORE[index].get()) {
-        // SAFETY: passed on as it came, to what was there before.
+        // SAFETY: passed on unchanged to the previously installed handler.
         unsafe { chain(before, signal, info, context) }
     }
 }
 
-/// Calls the handler that was there before.
+/// Calls the previously installed handler.
 ///
 /// # Safety
 /// `before` was installed for the signal. The other arguments are those of its handler.
@@ -93,12 +92,12 @@ pub(super) unsafe fn chain(
     info: *mut libc::siginfo_t,
     context: *mut libc::c_void,
 ) {
-    // SAFETY: the action was installed for this signal, so what it names is a handler of its kind.
+    // SAFETY: the action was installed for this signal, so it names a handler of its kind.
     unsafe {
         match before.sa_sigaction {
             libc::SIG_DFL | libc::SIG_IGN => {
                 // It takes effect on return: the fault happens again, or, if the signal was sent,
-                // the signal is sent again.
+                // it is sent again.
                 libc::sigaction(signal, before, null_mut());
                 if (*info).si_code <= 0 {
                     libc::raise(signal);
@@ -115,12 +114,12 @@ pub(super) unsafe fn chain(
     }
 }
 
-/// A signal stack for the calling thread, if it had none. Dropped, on that thread, it is taken away
+/// A signal stack for the calling thread, if it had none. Dropping it, on that thread, removes it
 /// again.
 #[derive(Debug)]
 pub struct SignalStack {
     map: Option<Mapping>,
-    /// This thread's alone.
+    /// For this thread only.
     _not_send: std::marker::PhantomData<*const ()>,
 }
 
@@ -128,12 +127,12 @@ impl SignalStack {
     /// Gives the calling thread a signal stack if it has none.
     ///
     /// # Errors
-    /// The system's error when there is no memory for it. The thread then handles signals on its
-    /// present stack.
+    /// The system's error if there is no memory. The thread then handles signals on its current
+    /// stack.
     pub fn ensure() -> io::Result<Self> {
         let mut map = None;
-        // SAFETY: all-zero is a valid description. The calls read and write the ones given, and the
-        // memory is a mapping that stays until the stack is taken away.
+        // SAFETY: all-zero is a valid description. The calls read and write the given ones, and the
+        // memory is a mapping that stays until the stack is removed.
         unsafe {
             let mut stack: libc::stack_t = MaybeUninit::zeroed().assume_init();
             if libc::sigaltstack(std::ptr::null(), &mut stack) != 0 {

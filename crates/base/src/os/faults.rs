@@ -1,7 +1,7 @@
-//! Failures on purpose: the system refuses, wakes for no reason, or stalls a thread.
+//! Fault injection: the system refuses, wakes spuriously, or stalls a thread.
 //!
-//! For tests of what follows such a failure. Compiled with the feature `faults` only. A kind that
-//! is never injected costs a load and a comparison beside each system call of its kind.
+//! For tests of the consequences. Compiled only with the feature `faults`. A kind that is never
+//! injected costs a load and a comparison beside each of its system calls.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
@@ -14,9 +14,9 @@ pub enum Fault {
     Memory,
     /// Making pages inaccessible without splitting their mapping fails.
     Guard,
-    /// Pages are not given back although the program asked for it.
+    /// Pages are not returned although the program asked for it.
     Discard,
-    /// A thread that falls asleep is awake again at once.
+    /// A sleeping thread wakes up at once.
     Wake,
     /// A thread cannot be started.
     Thread,
@@ -31,7 +31,7 @@ static STRUCK: [AtomicU64; KINDS] = [const { AtomicU64::new(0) }; KINDS];
 /// Counts the calls that might fail.
 static STATE: AtomicU64 = AtomicU64::new(0);
 
-/// From now on about one call in `one_in` of this kind fails; 0: none.
+/// Makes about one call in `one_in` of this kind fail from now on; 0 for none.
 ///
 /// ```standalone_crate
 /// use sateen_base::os::{Mapping, faults};
@@ -45,12 +45,12 @@ pub fn inject(fault: Fault, one_in: u32) {
     RATES[fault as usize].store(one_in, Relaxed);
 }
 
-/// How many calls of this kind have failed on purpose.
+/// Number of injected failures of this kind.
 pub fn struck(fault: Fault) -> u64 {
     STRUCK[fault as usize].load(Relaxed)
 }
 
-/// Whether this call is to fail.
+/// Whether this call must fail.
 pub(super) fn strikes(fault: Fault) -> bool {
     let one_in = RATES[fault as usize].load(Relaxed);
     if one_in == 0 {
@@ -71,8 +71,8 @@ pub(super) fn strikes(fault: Fault) -> bool {
 #[cfg(target_os = "linux")]
 static STALL: AtomicU64 = AtomicU64::new(0);
 
-/// Makes the thread `thread` of this process stand still for `time`, wherever it is. A system call
-/// in which it waits ends with `EINTR`. True if there is such a thread.
+/// Stalls the thread `thread` of this process for `time`, wherever it is. A system call in which it
+/// waits ends with `EINTR`. Returns whether there is such a thread.
 ///
 /// The first call installs a handler for `SIGUSR2`, which the program must not use otherwise.
 #[cfg(target_os = "linux")]
@@ -80,7 +80,8 @@ pub fn stall(thread: i32, time: Duration) -> bool {
     static INSTALLED: std::sync::Once = std::sync::Once::new();
     INSTALLED.call_once(|| {
         // SAFETY: all-zero is a valid action; the call reads it. Without `SA_RESTART`, so that
-        // waits are interrupted; on the signal stack, for the thread may be deep in a fiber's.
+        // waits are interrupted. On the signal stack, because the thread may be deep in a fiber's
+        // stack.
         unsafe {
             let mut action: libc::sigaction = std::mem::zeroed();
             action.sa_flags = libc::SA_ONSTACK;
@@ -102,7 +103,7 @@ extern "C" fn stand_still(_signal: libc::c_int) {
         tv_nsec: libc::c_long::from(time.subsec_nanos() as i32),
     };
     // SAFETY: the calls read `time` and the thread's own `errno`, which the interrupted code may be
-    // about to look at.
+    // about to read.
     unsafe {
         let errno = libc::__errno_location();
         let before = *errno;

@@ -1,19 +1,19 @@
-//! Files that are named from outside: the environment and other programs say where a trace goes.
+//! Opens files named from outside: the environment and other programs choose where a trace goes.
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::path::Path;
 
-/// Opens the file at `path` to be written anew, as [`File::create`] does, but waits for nobody: a
-/// pipe without a reader, a device, or another program's lease on the file would keep the caller
-/// for ever. On a file system that does not answer it waits all the same.
+/// Opens the file at `path` for writing anew, like [`File::create`], but never blocks on a pipe
+/// without a reader, a device, or another program's lease on the file. It still blocks on a file
+/// system that does not respond.
 ///
 /// # Errors
-/// The system's. At `path` is something else than a regular file.
+/// The system's error, or that `path` is not a regular file.
 pub fn create_regular(path: &Path) -> io::Result<File> {
     let refused = || io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file");
     let mut options = OpenOptions::new();
-    // What is there is cut when it is known to be a file.
+    // An existing file is truncated only once it is known to be a regular file.
     options.write(true).create(true).truncate(false);
     #[cfg(unix)]
     {
@@ -21,7 +21,7 @@ pub fn create_regular(path: &Path) -> io::Result<File> {
         options.custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY);
     }
     let file = options.open(path).map_err(|error| {
-        // The system's reason for a pipe is that there is no such device.
+        // For a pipe, the system's error is that there is no such device.
         if fs::metadata(path).is_ok_and(|found| !found.is_file()) { refused() } else { error }
     })?;
     if !file.metadata()?.is_file() {

@@ -16,9 +16,9 @@ pub(super) struct Linux;
 const MEMBARRIER_CMD_PRIVATE_EXPEDITED: libc::c_int = 1 << 3;
 const MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED: libc::c_int = 1 << 4;
 /// Makes pages inaccessible without splitting the mapping (Linux 6.13), so that a million stacks
-/// stay within the map count. Fails on older kernels and on locked memory.
+/// stay below the limit on mappings. Fails on older kernels and on locked memory.
 const MADV_GUARD_INSTALL: libc::c_int = 102;
-/// Instead of a descriptor of the process: the process itself (Linux 6.14).
+/// The process itself, in place of a descriptor (Linux 6.14).
 const PIDFD_SELF: libc::c_int = -10_000;
 
 fn membarrier(command: libc::c_int) -> libc::c_long {
@@ -26,7 +26,7 @@ fn membarrier(command: libc::c_int) -> libc::c_long {
     unsafe { libc::syscall(libc::SYS_membarrier, command, 0, 0) }
 }
 
-/// Reads the start of the file at `path`, which ends with a zero. Allocates nothing.
+/// Reads the beginning of the file at `path`, which ends with a zero. Allocates nothing.
 fn read_file<'a>(path: &[u8], text: &'a mut [u8]) -> Option<&'a [u8]> {
     debug_assert!(path.last() == Some(&0), "a path without an end");
     // SAFETY: the path is terminated, the call writes into `text`, and this function owns the
@@ -43,14 +43,14 @@ fn read_file<'a>(path: &[u8], text: &'a mut [u8]) -> Option<&'a [u8]> {
     text.get(..read)
 }
 
-/// Bytes that the process may still map; `None` if there is no limit, or it is not known. Allocates
+/// Bytes that the process may still map; `None` if there is no limit, or it is unknown. Allocates
 /// nothing.
 fn room_left() -> Option<usize> {
     [address_space_left(), commitment_left()].into_iter().flatten().min()
 }
 
-/// Bytes that the system still promises, where it promises no more than it has
-/// (`vm.overcommit_memory` 2). A stack counts whole there.
+/// Bytes that the system can still commit, if it does not overcommit (`vm.overcommit_memory` 2). A
+/// stack counts in full there.
 fn commitment_left() -> Option<usize> {
     static IS_STRICT: OnceLock<bool> = OnceLock::new();
     let policy = || read_file(b"/proc/sys/vm/overcommit_memory\0", &mut [0; 8])?.first().copied();
@@ -67,23 +67,23 @@ fn commitment_left() -> Option<usize> {
     Some(left.saturating_mul(1024))
 }
 
-/// Bytes of addresses that the process may use: a limit on them (`ulimit -v`), or all that a
-/// pointer of 32 bits can tell apart. `None` if there is neither.
+/// The process's address space in bytes: a limit on it (`ulimit -v`), or the range of a 32-bit
+/// pointer. `None` if there is neither.
 fn address_limit() -> Option<usize> {
     let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
     // SAFETY: the call fills the limit.
     let failed = unsafe { libc::getrlimit(libc::RLIMIT_AS, &mut limit) } != 0;
     let set = (!failed && limit.rlim_cur != libc::RLIM_INFINITY)
         .then(|| usize::try_from(limit.rlim_cur).unwrap_or(usize::MAX));
-    // The program's name lies at the upper end of the addresses, whose number is the kernel's
-    // choice: most often 3 or 4 GiB.
+    // The program's name is at the upper end of the address space, whose size the kernel chooses:
+    // usually 3 or 4 GiB.
     // SAFETY: reads the auxiliary vector; 0 if it lacks the entry.
     let top = || (unsafe { libc::getauxval(libc::AT_EXECFN) } as usize);
     let all = (usize::BITS < 64).then(top).filter(|&top| top != 0);
     set.into_iter().chain(all).min()
 }
 
-/// The same for addresses.
+/// The remaining address space.
 fn address_space_left() -> Option<usize> {
     let limit = address_limit()?;
     let mut text = [0u8; 64];
@@ -113,8 +113,8 @@ impl Os for Linux {
         });
         let limit = limit.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
         let op = libc::FUTEX_WAIT | libc::FUTEX_PRIVATE_FLAG;
-        // SAFETY: `word` and `limit` outlive the call. Every outcome (woken, changed, signal, timed
-        // out) is a return that the caller re-checks.
+        // SAFETY: `word` and `limit` outlive the call. On every outcome (woken, changed, signal,
+        // timed out) the caller checks again.
         unsafe { libc::syscall(libc::SYS_futex, word.as_ptr(), op, expected, limit) };
     }
 
@@ -187,7 +187,7 @@ impl Os for Linux {
 
     fn reserve(size: usize, spare: usize) -> io::Result<*mut u8> {
         let spare = match room_left() {
-            // Unlike a mapping, a look takes nothing from other threads meanwhile.
+            // Unlike a mapping, this check takes nothing from other threads meanwhile.
             Some(left) if left < size.saturating_add(spare) => {
                 return Err(io::Error::from_raw_os_error(libc::ENOMEM));
             }
@@ -195,8 +195,8 @@ impl Os for Linux {
             None => spare,
         };
         let base = unix::reserve(size, spare, libc::MAP_NORESERVE)?;
-        // Huge pages would make every touched stack cost 2 MiB. The advice comes before the first
-        // guard: while the flags are the same and no page is there, the kernel merges the mapping
+        // With huge pages every touched stack would cost 2 MiB. The advice comes before the first
+        // guard: while the flags are equal and no page is present, the kernel merges the mapping
         // with its neighbour. An old kernel may refuse, which is harmless.
         // SAFETY: advice on memory that was mapped just now.
         unsafe { libc::madvise(base.cast(), size, libc::MADV_NOHUGEPAGE) };
@@ -219,16 +219,16 @@ impl Os for Linux {
     unsafe fn guard_each(at: *mut u8, len: usize, stride: usize, count: usize) -> usize {
         const MOST: usize = 64;
         let mut done = 0;
-        // Valgrind does not know the call, and says so at length.
+        // Valgrind does not know the call, and complains at length.
         while done < count && !valgrind::is_running() {
-            // Those beyond the count are not read. With 32 bits their place can overflow.
+            // Entries beyond the count are not read. With 32 bits their address may overflow.
             let part = |index: usize| at.wrapping_add((done + index).wrapping_mul(stride)).cast();
             let parts: [_; MOST] =
                 std::array::from_fn(|index| libc::iovec { iov_base: part(index), iov_len: len });
             let n = MOST.min(count - done);
             let (call, advice) = (libc::SYS_process_madvise, MADV_GUARD_INSTALL);
-            // SAFETY: passed on to the caller. The kernel reads the list; what it does not know it
-            // refuses.
+            // SAFETY: passed on to the caller. The kernel reads the list, and refuses what it does
+            // not know.
             let bytes = unsafe { libc::syscall(call, PIDFD_SELF, parts.as_ptr(), n, advice, 0) };
             let guarded = usize::try_from(bytes).unwrap_or(0) / len;
             done += guarded;
@@ -245,7 +245,7 @@ impl Os for Linux {
     }
 
     unsafe fn discard(at: *mut u8, len: usize) {
-        // Locked memory refuses, and cannot be given back. Guards of both kinds stay.
+        // Locked memory refuses, and cannot be returned. Guards of both kinds stay.
         // SAFETY: passed on to the caller.
         unsafe { libc::madvise(at.cast(), len, libc::MADV_DONTNEED) };
     }
@@ -255,8 +255,8 @@ impl Os for Linux {
         let from = at.addr().checked_next_multiple_of(PAGE).unwrap_or(usize::MAX);
         let to = at.addr().checked_add(len).map_or(0, |end| end / PAGE * PAGE);
         if from < to {
-            // SAFETY: this advice changes neither what memory holds nor who may use it; refused for
-            // what is not mapped.
+            // SAFETY: this advice changes neither contents nor permissions, and is refused for
+            // unmapped memory.
             unsafe {
                 libc::madvise(at.with_addr(from).cast_mut().cast(), to - from, libc::MADV_HUGEPAGE)
             };
@@ -272,7 +272,8 @@ impl Os for Linux {
         while from + done < first + len {
             let step = (first + len - from - done).min(pages.len() * PAGE);
             let page = (from + done) as *mut libc::c_void;
-            // SAFETY: the kernel writes a byte for each page of the step, of its own size or ours.
+            // SAFETY: the kernel writes a byte for each page of the step, whether of its own size
+            // or ours.
             let failed =
                 PAGE != 4096 || unsafe { libc::mincore(page, step, pages.as_mut_ptr()) } != 0;
             let touched = pages[..step.div_ceil(PAGE)].iter().position(|page| page & 1 != 0);
@@ -299,8 +300,8 @@ impl Os for Linux {
 
     fn thread_stack() -> Option<Range<usize>> {
         let (mut low, mut size) = (std::ptr::null_mut(), 0);
-        // SAFETY: the calling thread runs. The attributes are made by the first call, read by the
-        // second, and destroyed.
+        // SAFETY: the calling thread is running. The attributes are created by the first call, read
+        // by the second, and destroyed.
         let failed = unsafe {
             let mut attributes: libc::pthread_attr_t = std::mem::zeroed();
             if libc::pthread_getattr_np(libc::pthread_self(), &mut attributes) != 0 {
@@ -326,22 +327,22 @@ impl Os for Linux {
 
     fn thread_clock() -> Option<i32> {
         let mut clock = 0;
-        // SAFETY: the calling thread runs, and `clock` is a valid place for the answer.
+        // SAFETY: the calling thread is running, and `clock` is a valid place for the result.
         let failed = unsafe { libc::pthread_getcpuclockid(libc::pthread_self(), &mut clock) } != 0;
         (!failed).then_some(clock)
     }
 
-    /// The number names the thread to the kernel, which refuses it once the thread has ended.
+    /// The number identifies the thread to the kernel, which refuses it once the thread has ended.
     fn thread_cpu_time(clock: i32) -> Option<Duration> {
         unix::read_clock(clock)
     }
 
     fn thread_sleeps(clock: i32) -> bool {
-        // The kernel's number of the thread is in that of its clock, inverted, above three bits.
+        // The kernel's thread id is part of its clock's number, inverted, above three bits.
         let path = format!("/proc/self/task/{}/stat\0", !(clock >> 3));
         let mut text = [0u8; 256];
         let Some(text) = read_file(path.as_bytes(), &mut text) else { return false };
-        // The state follows the name, which may hold anything, in parentheses.
+        // The state follows the name, which is in parentheses and may contain anything.
         let state = text.iter().rposition(|&byte| byte == b')').map(|end| text.get(end + 2));
         matches!(state, Some(Some(b'S' | b'D')))
     }
@@ -358,13 +359,13 @@ impl Os for Linux {
         unsafe { unix::at_fork_in_child(handler) };
     }
 
-    /// As `std` does it where the C library has this function: the youngest destructor runs first.
+    /// Like `std` where the C library has this function: the youngest destructor runs first.
     fn at_thread_end(f: fn()) -> bool {
         type Destructor = unsafe extern "C" fn(*mut libc::c_void);
         type Register =
             unsafe extern "C" fn(Destructor, *mut libc::c_void, *mut libc::c_void) -> libc::c_int;
         /// # Safety
-        /// `f` is what [`Linux::at_thread_end`] registered.
+        /// `f` was registered by [`Linux::at_thread_end`].
         unsafe extern "C" fn call(f: *mut libc::c_void) {
             // SAFETY: by contract; functions are as large as pointers here.
             let f = unsafe { std::mem::transmute::<*mut libc::c_void, fn()>(f) };
@@ -375,7 +376,7 @@ impl Os for Linux {
             let place = libc::dlsym(libc::RTLD_DEFAULT, c"__cxa_thread_atexit_impl".as_ptr());
             std::mem::transmute::<*mut libc::c_void, Option<Register>>(place)
         };
-        // The last argument is any address of this library, which is kept until the call.
+        // The last argument is any address of this library, which then stays loaded until the call.
         let here = call as Destructor as *mut libc::c_void;
         // SAFETY: `call` gets what it expects.
         register.is_some_and(|register| unsafe { register(call, f as *mut _, here) } == 0)

@@ -1,5 +1,4 @@
-//! What a program needs to talk to others on the same machine: who it runs as, which of its
-//! connections have something to read or room, and connections that nobody is waited for.
+//! Local communication: the user's id, readiness of descriptors, and non-blocking connections.
 
 use std::ffi::c_char;
 use std::io;
@@ -10,16 +9,16 @@ use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::ptr::null_mut;
 
-/// The number of the user with whose rights this process runs.
+/// The id of the user with whose rights this process runs.
 pub fn user_id() -> u32 {
     // SAFETY: it always succeeds.
     unsafe { libc::geteuid() }
 }
 
-/// Has `last` called when the process exits, in any way but by a signal.
+/// Arranges for `last` to be called when the process exits, other than by a signal.
 pub fn at_exit(last: extern "C" fn()) {
-    // Without memory for it the call is left out, and the process ends all the same.
-    // SAFETY: the function stays, and no panic leaves it: that would end the process.
+    // If there is no memory for it, the call is skipped, and the process ends nevertheless.
+    // SAFETY: the function stays valid, and no panic leaves it: that would end the process.
     unsafe { libc::atexit(last) };
 }
 
@@ -31,16 +30,16 @@ pub const MOST_READY: usize = 16;
 pub enum Ready {
     /// The descriptor has something to read, or the other side has closed it.
     Read,
-    /// The descriptor has room for what is written, or an error to tell.
+    /// The descriptor has room for writing, or has an error to report.
     Write,
 }
 
-/// Waits until one of `descriptors` is ready; for `milliseconds` at most, or for ever below 0.
-/// Returns a bit for each of them, the first one's lowest. Descriptors below 0 are left out.
-/// Allocates nothing.
+/// Waits until one of `descriptors` is ready, for `milliseconds` at most, or without a limit if
+/// that is negative. Returns a bit for each of them, the lowest for the first. Negative descriptors
+/// are skipped. Allocates nothing.
 ///
 /// # Errors
-/// The system's, but for an interruption by a signal: then the result is 0.
+/// The system's error. On interruption by a signal the result is 0 instead.
 ///
 /// # Panics
 /// With more than [`MOST_READY`].
@@ -51,7 +50,7 @@ pub fn wait_ready(descriptors: &[(RawFd, Ready)], milliseconds: i32) -> io::Resu
         asked.fd = descriptor;
         asked.events = if ready == Ready::Read { libc::POLLIN } else { libc::POLLOUT };
     }
-    // SAFETY: the entries are there, and as many.
+    // SAFETY: the entries are valid, and their number is right.
     let found = unsafe { libc::poll(asked.as_mut_ptr(), asked.len() as _, milliseconds) };
     if found < 0 {
         let error = io::Error::last_os_error();
@@ -61,12 +60,12 @@ pub fn wait_ready(descriptors: &[(RawFd, Ready)], milliseconds: i32) -> io::Resu
     Ok(asked.iter().enumerate().map(bit).sum())
 }
 
-/// From now on a write of the calling thread that cannot be done is an error, also where the
-/// program has a signal end it: to a connection whose other side has gone (`SIGPIPE`), and to a
-/// file beyond the limit of its size (`SIGXFSZ`).
+/// Makes impossible writes of the calling thread fail with an error from now on, even if the
+/// program would be ended by a signal: writes to a closed connection (`SIGPIPE`), and to a file
+/// beyond the limit of its size (`SIGXFSZ`).
 pub fn block_write_signals() {
-    // SAFETY: an empty set is a set; the calls read and write what they are given. They fail for
-    // numbers only that are no signals.
+    // SAFETY: an empty set is valid; the calls read and write their arguments. They only fail for
+    // invalid signal numbers.
     unsafe {
         let mut signals: libc::sigset_t = mem::zeroed();
         libc::sigemptyset(&mut signals);
@@ -76,16 +75,16 @@ pub fn block_write_signals() {
     }
 }
 
-/// Connects to the socket at `path`, if that can be at once. The connection then
-/// [does not block](UnixStream::set_nonblocking).
+/// Connects to the socket at `path` if that is possible at once. The connection is then
+/// [non-blocking](UnixStream::set_nonblocking).
 ///
 /// # Errors
-/// The system's. On Linux `WouldBlock`, if the other program has not accepted those that came
-/// before, and there is no room for more: because it is stopped, say. With `connect` of the
-/// standard library the caller would wait for it.
+/// The system's error. On Linux `WouldBlock` if the other program has not accepted earlier
+/// connections and there is no room for more, for example because it is stopped. `connect` of the
+/// standard library would block in that case.
 pub fn connect_at_once(path: &Path) -> io::Result<UnixStream> {
     let bytes = path.as_os_str().as_bytes();
-    // SAFETY: the type has numbers only.
+    // SAFETY: the type consists of numbers.
     let mut address: libc::sockaddr_un = unsafe { mem::zeroed() };
     // One more for the zero at the end.
     if bytes.len() >= address.sun_path.len() || bytes.contains(&0) {
@@ -96,19 +95,19 @@ pub fn connect_at_once(path: &Path) -> io::Result<UnixStream> {
     for (to, &byte) in address.sun_path.iter_mut().zip(bytes) {
         *to = byte as c_char;
     }
-    // SAFETY: the call has no pointers.
+    // SAFETY: the call takes no pointers.
     let made = unsafe { libc::socket(libc::AF_UNIX, libc::SOCK_STREAM, 0) };
     if made < 0 {
         return Err(io::Error::last_os_error());
     }
-    // SAFETY: it was made just now, and nobody else has it.
+    // SAFETY: it was just created, and nobody else has it.
     let socket = unsafe { OwnedFd::from_raw_fd(made) };
-    // SAFETY: it is ours; programs that this one starts do not get it.
+    // SAFETY: it is ours; child programs do not inherit it.
     unsafe { libc::fcntl(made, libc::F_SETFD, libc::FD_CLOEXEC) };
     let stream = UnixStream::from(socket);
     stream.set_nonblocking(true)?;
     let length = mem::size_of_val(&address) as libc::socklen_t;
-    // SAFETY: the address is there, is as long, and has a zero behind the path.
+    // SAFETY: the address is valid, has this length, and a zero after the path.
     match unsafe { libc::connect(stream.as_raw_fd(), (&raw const address).cast(), length) } {
         0 => Ok(stream),
         _ => Err(io::Error::last_os_error()),

@@ -1,4 +1,4 @@
-//! Reserved memory with inaccessible pages in it: stacks are made of it.
+//! Reserved memory with inaccessible pages, of which stacks are made.
 
 #[cfg(feature = "faults")]
 use super::faults::{self, Fault};
@@ -8,14 +8,14 @@ use std::ptr::NonNull;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 /// Guards made by changing the mapping's protection, in the whole process. Each splits its mapping
-/// in up to three. The number of mappings has a limit, at which memory allocation fails too.
+/// into up to three. The number of mappings is limited, and at the limit allocation fails too.
 static SPLITS: AtomicUsize = AtomicUsize::new(0);
 
-/// Bytes of all mappings of the process.
+/// Total size of all mappings of the process.
 static RESERVED: AtomicUsize = AtomicUsize::new(0);
-/// How much address space must be left when memory has been reserved, and the part of all reserved
-/// memory that must also be left. Otherwise a program that blocks ever more tasks would use up its
-/// limit to the last byte, and the next allocation on the heap would end it.
+/// How much address space must remain after a reservation, and the fraction of all reserved memory
+/// that must also remain. Otherwise a program that blocks ever more tasks would use its limit to
+/// the last byte, and the next heap allocation would end it.
 const SPARE: usize = 16 << 20;
 const SPARE_PART: usize = 8;
 
@@ -23,15 +23,15 @@ const SPARE_PART: usize = 8;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum StackGuard {
-    /// Marks in the page table (Linux 6.13), which do not split the mapping. Where the system has
-    /// none or refuses (locked memory), as [`StackGuard::Protected`].
+    /// Marks in the page table (Linux 6.13), which do not split the mapping. If the system has none
+    /// or refuses (locked memory), the same as [`StackGuard::Protected`].
     #[default]
     Light,
     /// A change of protection, which splits the mapping.
     Protected,
 }
 
-/// A stretch of zeroed memory straight from the system. Its pages cost nothing until touched.
+/// A range of zeroed memory straight from the system. Its pages cost nothing until touched.
 ///
 /// ```
 /// use sateen_base::os::{StackGuard, Mapping};
@@ -45,14 +45,13 @@ pub enum StackGuard {
 pub struct Mapping {
     base: NonNull<u8>,
     size: usize,
-    /// Guards here that are counted in [`SPLITS`].
+    /// Its guards that are counted in [`SPLITS`].
     splits: AtomicUsize,
 }
 
-// SAFETY: the mapping belongs to this value alone; any thread may use or unmap it.
+// SAFETY: this value owns the mapping alone; any thread may use or unmap it.
 unsafe impl Send for Mapping {}
-// SAFETY: a shared reference gives out addresses; what else it does says what it asks of the
-// caller.
+// SAFETY: a shared reference gives out addresses; the unsafe methods state their requirements.
 unsafe impl Sync for Mapping {}
 
 impl Mapping {
@@ -67,15 +66,14 @@ impl Mapping {
 
     /// Reserves `size` bytes, a multiple of [`Mapping::PAGE`]. Two or three system calls.
     ///
-    /// # Errors
-    /// The system's error when its limit on maps or memory is reached, or would nearly be;
-    /// `InvalidInput` for a size that is 0, not a multiple, or absurd.
+    /// The system's error if its limit on maps or memory is reached, or nearly so. `InvalidInput`
+    /// for a size that is 0, not a multiple, or absurd.
     pub fn reserve(size: usize) -> io::Result<Self> {
         // Ordering: Relaxed, a sum that guards no data. The same holds below.
         Self::reserve_beside(size, SPARE + RESERVED.load(Relaxed) / SPARE_PART)
     }
 
-    /// [`Mapping::reserve`] that may take the last memory. For the few callers that cannot wait.
+    /// [`Mapping::reserve`] that may use the last memory. For the few callers that cannot wait.
     ///
     /// # Errors
     /// As [`Mapping::reserve`].
@@ -108,7 +106,7 @@ impl Mapping {
         self.size
     }
 
-    /// The `len` bytes from `offset` on; both lie in the mapping, on whole pages.
+    /// The `len` bytes at `offset`; both must be whole pages of the mapping.
     fn part(&self, offset: usize, len: usize) -> *mut u8 {
         assert!(
             offset.is_multiple_of(Self::PAGE)
@@ -120,11 +118,11 @@ impl Mapping {
         self.base.as_ptr().wrapping_add(offset)
     }
 
-    /// Makes `len` bytes from `offset` on inaccessible, for as long as the mapping lives. A system
-    /// call, or two.
+    /// Makes `len` bytes at `offset` inaccessible as long as the mapping lives. One system call, or
+    /// two.
     ///
     /// # Errors
-    /// The system's error, among others when its limit on maps comes near.
+    /// The system's error, for example near its limit on maps.
     ///
     /// # Panics
     /// If the range is not whole pages of the mapping.
@@ -136,7 +134,7 @@ impl Mapping {
         if len == 0 {
             return Ok(());
         }
-        // This is tried each time: it fails on locked memory, which may be unlocked later.
+        // Tried each time: it fails on locked memory, which may be unlocked later.
         #[cfg(feature = "faults")]
         let how = if faults::strikes(Fault::Guard) { StackGuard::Protected } else { how };
         // SAFETY: the range belongs to this mapping, and the caller says that nothing uses it.
@@ -153,8 +151,8 @@ impl Mapping {
         unsafe { Host::protect(part, len) }
     }
 
-    /// [`Mapping::guard`] for `count` stretches, the first at 0 and then one every `stride` bytes.
-    /// A system call for 64 where the system has that (Linux 6.14).
+    /// [`Mapping::guard`] for `count` ranges, the first at 0 and then one every `stride` bytes. One
+    /// system call for 64 ranges where the system supports that (Linux 6.14).
     ///
     /// # Errors
     /// As [`Mapping::guard`].
@@ -185,8 +183,8 @@ impl Mapping {
         (done..count).try_for_each(|index| unsafe { self.guard(index * stride, len, how) })
     }
 
-    /// Gives the pages from `offset` on, `len` bytes, back to the system where it takes them. What
-    /// they hold afterwards is not defined; guards stay. A system call.
+    /// Returns the `len` bytes of pages at `offset` to the system, where it takes them. Their
+    /// contents are unspecified afterwards; guards stay. One system call.
     ///
     /// # Panics
     /// If the range is not whole pages of the mapping.
@@ -207,7 +205,7 @@ impl Mapping {
 
 impl Drop for Mapping {
     fn drop(&mut self) {
-        // SAFETY: as given by `reserve`; the owner is gone, so no user is left.
+        // SAFETY: as returned by `reserve`; the owner is gone, so no user is left.
         unsafe { Host::release(self.base.as_ptr(), self.size) }
         // Ordering: Relaxed, counts.
         RESERVED.fetch_sub(self.size, Relaxed);

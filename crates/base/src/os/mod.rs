@@ -1,8 +1,8 @@
-//! The services of the operating system: one trait, one file a system, a portable fallback.
+//! Operating system services: one trait, one file for each system, and a portable fallback.
 //!
-//! The functions of this module call the implementation chosen at compile time. Each of them may
-//! fail, and the caller must survive it: a kernel without `membarrier`, no right to pin, no memory
-//! for a stack. Miri, which knows few system calls, takes the portable fallback.
+//! The functions of this module call the implementation chosen at compile time. Any of them may
+//! fail, and callers must cope: a kernel without `membarrier`, no permission to pin, no memory for
+//! a stack. Miri supports few system calls and uses the portable fallback.
 
 use crate::prim::thread;
 use crate::prim::time::Duration;
@@ -56,13 +56,13 @@ use portable::Portable as Host;
 #[cfg(all(windows, not(miri)))]
 use windows::Windows as Host;
 
-/// The services a platform gives. Every method has a fallback that is correct, if slower.
+/// The services of a platform. Every method has a correct, if slower, fallback.
 trait Os {
-    /// Announces that [`Os::heavy_barrier`] will be used; false if the kernel has none.
+    /// Announces the use of [`Os::heavy_barrier`]; false if the kernel has none.
     fn register_heavy_barrier() -> bool;
-    /// Full fence on every core running this process.
+    /// A full fence on every core that runs this process.
     fn heavy_barrier();
-    /// Sleeps while `word` holds `expected`, at most `timeout`; may return early for no reason.
+    /// Sleeps while `word` holds `expected`, for `timeout` at most; may return spuriously.
     fn futex_wait(word: &StdAtomicU32, expected: u32, timeout: Option<Duration>);
     /// Wakes one sleeper on `word`.
     fn futex_wake_one(word: &StdAtomicU32);
@@ -84,15 +84,15 @@ trait Os {
     fn wait_for_cores() {}
     /// See [`wait_no_longer`].
     fn wait_no_longer() {}
-    /// The cores the calling thread may run on, in ascending order; empty if they are not known.
+    /// The cores on which the calling thread may run, in ascending order; empty if unknown.
     fn allowed_cores() -> Vec<usize>;
     /// Reserves `size` bytes of zeroed read-write memory, if `spare` more bytes of address space
-    /// are left then. Where that is not known, it may check for fewer, or for none.
+    /// remain. Where that is unknown, it may check for fewer, or none.
     fn reserve(size: usize, spare: usize) -> io::Result<*mut u8>;
-    /// Gives back memory from [`Os::reserve`].
+    /// Releases memory from [`Os::reserve`].
     ///
     /// # Safety
-    /// `base` and `size` are as given; nothing uses the memory any more.
+    /// `base` and `size` are those of the reservation; nothing uses the memory any more.
     unsafe fn release(base: *mut u8, size: usize);
     /// Makes whole pages inaccessible without splitting their mapping.
     ///
@@ -101,20 +101,20 @@ trait Os {
     unsafe fn guard(_at: *mut u8, _len: usize) -> io::Result<()> {
         Err(io::ErrorKind::Unsupported.into())
     }
-    /// [`Os::guard`] for `count` stretches, one every `stride` bytes, in one call. Returns how many
-    /// it made, from the first on.
+    /// [`Os::guard`] for `count` ranges, one every `stride` bytes, in one call. Returns how many
+    /// were made, starting with the first.
     ///
     /// # Safety
     /// As for [`Os::guard`].
     unsafe fn guard_each(_at: *mut u8, _len: usize, _stride: usize, _count: usize) -> usize {
         0
     }
-    /// Makes whole pages inaccessible by their protection.
+    /// Makes whole pages inaccessible by changing their protection.
     ///
     /// # Safety
     /// As for [`Os::guard`].
     unsafe fn protect(at: *mut u8, len: usize) -> io::Result<()>;
-    /// Takes whole pages back until they are touched again, if the system can.
+    /// Discards whole pages until they are touched again, if the system can.
     ///
     /// # Safety
     /// They lie in memory from [`Os::reserve`] and no code needs their contents.
@@ -176,7 +176,7 @@ trait Os {
     /// See there.
     unsafe fn at_fork_in_child(_handler: extern "C" fn()) {}
     /// Calls `f` on the calling thread when it ends, before the destructors of all thread-locals
-    /// that exist by now; false if the system cannot.
+    /// that exist by now. Returns false if the system cannot.
     fn at_thread_end(_f: fn()) -> bool {
         false
     }
@@ -192,7 +192,8 @@ pub(crate) fn heavy_barrier() {
     Host::heavy_barrier();
 }
 
-/// Sleeps in the kernel while `word` holds `expected`, at most `timeout`. May return for no reason.
+/// Sleeps in the kernel while `word` holds `expected`, for `timeout` at most. May return
+/// spuriously.
 pub fn futex_wait(word: &StdAtomicU32, expected: u32, timeout: Option<Duration>) {
     #[cfg(feature = "faults")]
     if faults::strikes(faults::Fault::Wake) {
@@ -233,12 +234,12 @@ pub fn start_thread(
 /// Binds the calling thread to core `core`.
 ///
 /// # Errors
-/// The system's error: no such core, not allowed, or not supported here.
+/// The system's error: no such core, not permitted, or not supported.
 pub fn pin_current_thread(core: usize) -> io::Result<()> {
     Host::pin_current_thread(core)
 }
 
-/// The core that the calling thread runs on, where the system tells. It may have moved since.
+/// The core on which the calling thread runs, where the system reports it. It may have moved since.
 ///
 /// # Cost
 /// A few nanoseconds.
@@ -248,46 +249,47 @@ pub fn current_core() -> Option<usize> {
 }
 
 /// Whether the system often wakes a thread on a busy core while others are free, and
-/// [`move_to_core`] can mend that. So it is in Linux guests: the kernel takes a virtual core that
-/// rests for one that the host has taken away. False with `SATEEN_NO_MOVES=1`, and where system
-/// calls are filtered, as a filter may end the process.
+/// [`move_to_core`] can repair that. This is so in Linux guests: the kernel treats an idle virtual
+/// core like one that the host has taken away. False with `SATEEN_NO_MOVES=1`, and if system calls
+/// are filtered, because a filter may end the process.
 pub fn misplaces_threads() -> bool {
     Host::misplaces_threads()
 }
 
-/// Moves the calling thread to `core`, if it may run on all cores. It may do so afterwards, too.
-/// Returns whether it was moved. A change of its affinity by another thread meanwhile is lost.
+/// Moves the calling thread to `core`, if it may run on all cores. Afterwards it may again run on
+/// all. Returns whether it was moved. A concurrent change of its affinity by another thread is
+/// lost.
 ///
 /// # Cost
-/// Three system calls and a switch of threads.
+/// Three system calls and a thread switch.
 pub fn move_to_core(core: usize) -> bool {
     Host::move_to_core(core)
 }
 
-/// From now on the calling thread, when it is woken, waits for a core. Otherwise it might preempt a
-/// thread that computes. The wait takes some milliseconds at most. Threads that it makes wait as
-/// well. Does nothing where the system has no such threads, where the thread has a scheduling
-/// policy already, and where system calls are filtered, as a filter may end the process.
+/// Makes the calling thread wait for a free core whenever it is woken, from now on. Otherwise it
+/// might preempt a thread that computes. The wait takes some milliseconds at most. Threads that it
+/// starts wait as well. Does nothing if the system has no such policy, if the thread already has a
+/// scheduling policy, or if system calls are filtered, because a filter may end the process.
 pub fn wait_for_cores() {
     Host::wait_for_cores();
 }
 
-/// Takes [`wait_for_cores`] back.
+/// Undoes [`wait_for_cores`].
 pub fn wait_no_longer() {
     Host::wait_no_longer();
 }
 
-/// The cores the calling thread may run on, in ascending order; empty where they are not known.
+/// The cores on which the calling thread may run, in ascending order; empty if unknown.
 pub fn allowed_cores() -> Vec<usize> {
     Host::allowed_cores()
 }
 
-/// CPU time (user and system) that the process has used, where the system tells.
+/// CPU time (user and system) used by the process, where the system reports it.
 pub fn process_cpu_time() -> Option<Duration> {
     Host::process_cpu_time()
 }
 
-/// The clock that counts the CPU time of one thread. Any thread may read it, also after that thread
+/// The clock that counts the CPU time of one thread. Any thread may read it, even after that thread
 /// has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ThreadClock(i32);
@@ -306,7 +308,7 @@ impl ThreadClock {
         Host::thread_clock().map(Self)
     }
 
-    /// CPU time that the thread has used. None once it has ended.
+    /// CPU time used by the thread; `None` once it has ended.
     ///
     /// # Cost
     /// A system call.
@@ -314,7 +316,7 @@ impl ThreadClock {
         Host::thread_cpu_time(self.0)
     }
 
-    /// Whether the system says that the thread sleeps: it waits for something, and would not run if
+    /// Whether the system reports that the thread sleeps, that is, waits and would not run even if
     /// a core were free.
     ///
     /// # Cost
@@ -324,8 +326,8 @@ impl ThreadClock {
     }
 }
 
-/// The calling thread's name as the system knows it: 15 bytes at most, then zeros. Zeros where the
-/// system has none. It works at any time of the thread's life.
+/// The calling thread's name as the system knows it: at most 15 bytes, then zeros. All zeros if
+/// there is none. It works at any time of the thread's life.
 ///
 /// # Cost
 /// A system call.
@@ -333,39 +335,39 @@ pub fn thread_name() -> [u8; 16] {
     Host::thread_name()
 }
 
-/// Writes a line to stderr, with the library's name before it. What cannot be written is left out:
-/// `eprintln!` would panic then, in whatever the program does.
+/// Writes a line to stderr, prefixed with the library's name. Ignores errors; `eprintln!` would
+/// panic, in whatever the program does.
 pub fn say(line: std::fmt::Arguments<'_>) {
     write_stderr(format!("sateen: {line}\n").as_bytes());
 }
 
-/// About how many more threads the process can have, where the system has a limit that threads hit
-/// with a crash instead of an error.
+/// Approximately how many more threads the process can have, where the system has a limit at which
+/// thread creation crashes instead of failing.
 pub fn thread_limit() -> Option<usize> {
     Host::thread_limit()
 }
 
-/// How many threads can run at once, by affinity and cgroup limits; at least 1.
+/// How many threads can run at once, within affinity and cgroup limits; at least 1.
 pub fn usable_cores() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
-/// Whether all threads of this process share one core, so that spinning only holds others up.
-/// Judged by where the calling thread and the first one may run. Allocates nothing on Linux.
+/// Whether all threads of this process share one core, so that spinning only delays others. Judged
+/// by the affinity of the calling thread and of the first one. Allocates nothing on Linux.
 pub fn only_one_core() -> bool {
     Host::only_one_core()
 }
 
-/// Whether the process may do more than whoever started it: its program is set-user-ID or
-/// set-group-ID, or has capabilities. Its environment is then a stranger's. It stays so if the
-/// process gives its privileges up.
+/// Whether the process has more privileges than whoever started it: its program is set-user-ID or
+/// set-group-ID, or has capabilities. Its environment is then untrusted. The result stays the same
+/// if the process drops its privileges.
 pub fn has_gained_privileges() -> bool {
     Host::has_gained_privileges()
 }
 
-/// The environment variable `name`, if it is set. None if the process
-/// [has gained privileges](has_gained_privileges): whoever started it has no say in what it does.
-/// Every variable of ours is read here.
+/// The environment variable `name`, if it is set. `None` if the process [has gained
+/// privileges](has_gained_privileges), because its environment is then untrusted. All of our
+/// variables are read here.
 pub fn variable(name: &str) -> Option<OsString> {
     if has_gained_privileges() {
         return None;
@@ -374,15 +376,15 @@ pub fn variable(name: &str) -> Option<OsString> {
     std::env::var_os(name)
 }
 
-/// Asks for huge pages under the whole pages in the `len` bytes from `at` on. In memory that is
-/// used all over, this means fewer page faults and fewer TLB misses. Does nothing if the system has
-/// no huge pages, or the memory is not mapped.
+/// Requests huge pages for the whole pages in the `len` bytes at `at`. In memory that is used
+/// throughout, this means fewer page faults and fewer TLB misses. Does nothing if the system has no
+/// huge pages, or the memory is not mapped.
 pub fn advise_huge_pages(at: *const u8, len: usize) {
     Host::advise_huge_pages(at, len);
 }
 
-/// How many of the `len` bytes from `at` on are untouched, up to the first page that was touched. 0
-/// where the system cannot tell.
+/// How many of the `len` bytes at `at` precede the first page that was touched; 0 where the system
+/// cannot tell.
 ///
 /// # Safety
 /// The memory is mapped while this runs.
@@ -391,14 +393,14 @@ pub unsafe fn untouched_prefix(at: *const u8, len: usize) -> usize {
     unsafe { Host::untouched_prefix(at, len) }
 }
 
-/// Bytes of stack that the kernel needs to deliver a signal: it saves all registers of this
+/// Bytes of stack that the kernel needs to deliver a signal, which saves all registers of this
 /// processor.
 pub fn min_signal_stack() -> usize {
     Host::min_signal_stack()
 }
 
-/// The addresses of the calling thread's stack; none where the system does not tell. That of the
-/// first thread may grow beyond, if its limit is raised.
+/// The addresses of the calling thread's stack; `None` where the system does not report them. The
+/// first thread's stack may grow further if its limit is raised.
 pub fn thread_stack() -> Option<Range<usize>> {
     Host::thread_stack()
 }

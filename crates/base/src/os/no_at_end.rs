@@ -1,8 +1,8 @@
-//! Where nothing tells a process that it ends.
+//! Systems that do not notify a process of its end.
 
 use std::io;
 
-/// Refuses: this system has none of what is needed.
+/// Always fails on this system.
 ///
 /// # Errors
 /// Always.

@@ -1,4 +1,4 @@
-//! Faults where there are no signals: left to the system.
+//! Systems without signals, where faults are left to the system.
 
 use std::io;
 

@@ -1,16 +1,17 @@
-//! A value that each process has one of, because it relies on threads: the child of a fork has none
-//! of its parent's.
+//! A value that exists once per process because it relies on threads: a forked child has none of
+//! its parent's threads.
 //!
-//! The word is null or the address of a leaked pair: the value, and the generation of the process
-//! that made it. A caller that finds null, or the pair of another generation, makes a new pair and
-//! publishes it by one exchange. If the exchange fails, the caller frees its pair and looks again.
+//! The word is null, or the address of a leaked pair: the value, and the generation of the process
+//! that created it. A caller that finds null, or a pair of another generation, creates a new pair
+//! and publishes it by one exchange. If the exchange fails, the caller frees its pair and tries
+//! again.
 
 use crate::prim::{AtomicPtr, Ordering};
 use std::boxed::Box;
 use std::ptr::null_mut;
 
-/// One value for each process, made at its first use. A child of a fork makes its own; the value of
-/// its parent is leaked there.
+/// One value for each process, created on first use. A forked child creates its own; its parent's
+/// value is leaked there.
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct PerProcess<T>(AtomicPtr<Made<T>>);
@@ -23,15 +24,15 @@ struct Made<T> {
 
 impl<T: Send + Sync> PerProcess<T> {
     crate::const_except_loom! {
-        /// No value yet.
+        /// Starts without a value.
         #[allow(clippy::new_without_default)]
         pub const fn new() -> Self {
             Self(AtomicPtr::new(null_mut()))
         }
     }
 
-    /// The value of this process. `make` is called if there is none; of several that are made at
-    /// the same time, one is kept. Cost: two loads and a comparison once it is there.
+    /// The value of this process. `make` is called if there is none; if several threads do so at
+    /// the same time, one value is kept. Costs two loads and a comparison once it exists.
     pub fn get(&'static self, make: impl Fn() -> T) -> &'static T {
         super::watch_forks();
         self.of_generation(super::process_generation(), make)
@@ -45,8 +46,8 @@ impl<T: Send + Sync> PerProcess<T> {
 
     fn of_generation(&self, generation: u32, make: impl Fn() -> T) -> &T {
         loop {
-            // Ordering: Acquire pairs with the Release of the exchange below, so the pair is seen
-            // whole.
+            // Ordering: Acquire pairs with the Release of the exchange below, which makes the pair
+            // visible.
             let seen = self.0.load(Ordering::Acquire);
             // SAFETY: it is null, or leaked below.
             let made = unsafe { seen.as_ref() }.filter(|made| made.generation == generation);

@@ -1,11 +1,11 @@
-//! Which core a thread of a Linux guest runs on.
+//! CPU placement of threads in Linux guests.
 //!
-//! When a thread is woken, the kernel looks for a free core. In a guest it does not take a virtual
-//! core that rests, as it cannot tell whether the host gives it back soon (`vcpu_is_preempted`). So
-//! the thread often gets the core of the one that woke it, and preempts that one.
+//! When a thread is woken, the kernel looks for a free core. In a guest it avoids an idle virtual
+//! core, because it cannot tell whether the host will run it soon (`vcpu_is_preempted`). So the
+//! thread often gets its waker's core, and preempts the waker.
 //!
-//! A thread moves by binding itself to a core and taking that back at once. What it is bound to
-//! afterwards is all cores, those included that the system gets later.
+//! A thread moves by binding itself to a core and undoing that at once. Afterwards it is bound to
+//! all cores, including those that the system gets later.
 
 use std::cell::Cell;
 use std::mem::zeroed;
@@ -13,7 +13,7 @@ use std::sync::OnceLock;
 
 const SIZE: usize = size_of::<libc::cpu_set_t>();
 
-/// How many cores the system has, if threads may be moved.
+/// The number of cores, if threads may be moved.
 fn cores() -> Option<usize> {
     static CORES: OnceLock<Option<usize>> = OnceLock::new();
     *CORES.get_or_init(|| {
@@ -38,7 +38,7 @@ fn is_guest() -> bool {
     false
 }
 
-/// Whether the process may not make all system calls, or that is not known.
+/// Whether system calls are filtered, or that is unknown.
 fn is_filtered() -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mode = status.lines().find_map(|line| line.strip_prefix("Seccomp:"));
@@ -49,7 +49,7 @@ pub(super) fn misplaces_threads() -> bool {
     cores().is_some_and(may_use)
 }
 
-/// Whether the calling thread may run on so many cores.
+/// Whether the calling thread may run on `count` cores.
 fn may_use(count: usize) -> bool {
     // SAFETY: an all-zero set is valid; the call fills it.
     unsafe {
@@ -60,14 +60,14 @@ fn may_use(count: usize) -> bool {
 }
 
 thread_local! {
-    /// Whether the thread has the policy that [`wait_for_cores`] gives.
+    /// Whether the thread has the policy set by [`wait_for_cores`].
     static WAITS: Cell<bool> = const { Cell::new(false) };
 }
 
 pub(super) fn wait_for_cores() {
     // SAFETY: takes no pointers.
     let is_usual = || unsafe { libc::sched_getscheduler(0) } == libc::SCHED_OTHER;
-    // A policy of the user's stays.
+    // A user's policy stays.
     if !is_filtered() && is_usual() {
         WAITS.set(set_policy(libc::SCHED_BATCH));
     }
@@ -79,7 +79,7 @@ pub(super) fn wait_no_longer() {
     }
 }
 
-/// Returns whether the thread has the policy now.
+/// Returns whether the thread now has the policy.
 fn set_policy(policy: libc::c_int) -> bool {
     // SAFETY: an all-zero value is valid; the call reads it. One that fails changes nothing.
     unsafe {

@@ -9,7 +9,8 @@ use std::sync::{Condvar, Mutex, PoisonError};
 /// Any system that `std` supports.
 pub(super) struct Portable;
 
-/// Sleeping threads share a bucket by address; a wake-up wakes all of a bucket, and each re-checks.
+/// Sleeping threads share a bucket by address. A wake-up wakes the whole bucket, and each thread
+/// checks again.
 struct Bucket {
     lock: Mutex<()>,
     wakeup: Condvar,
@@ -26,7 +27,7 @@ fn bucket(word: &AtomicU32) -> &'static Bucket {
 
 impl Os for Portable {
     fn register_heavy_barrier() -> bool {
-        // Under Miri the light side is a full fence, and so is the heavy one without this.
+        // Under Miri the light side is a full fence, and the heavy side is one in any case.
         cfg!(miri)
     }
 
@@ -35,8 +36,8 @@ impl Os for Portable {
     fn futex_wait(word: &AtomicU32, expected: u32, timeout: Option<Duration>) {
         let bucket = bucket(word);
         let guard = bucket.lock.lock().unwrap_or_else(PoisonError::into_inner);
-        // Ordering: Acquire as the caller's own check; the lock closes the race with the waking
-        // thread, which changed the word before it takes the lock.
+        // Ordering: Acquire like the caller's own check. The lock closes the race with the waking
+        // thread, which changes the word before it takes the lock.
         if word.load(Ordering::Acquire) != expected {
             return;
         }
@@ -95,7 +96,7 @@ impl Os for Portable {
         libc::MINSIGSTKSZ
     }
 
-    /// From the heap, so that Miri knows the memory's bounds, and says what has not been released.
+    /// From the heap, so that Miri knows the memory's bounds, and reports leaks.
     #[cfg(any(miri, not(unix)))]
     fn reserve(size: usize, _spare: usize) -> io::Result<*mut u8> {
         // Here all of it is resident from the start.
@@ -109,14 +110,14 @@ impl Os for Portable {
 
     #[cfg(any(miri, not(unix)))]
     unsafe fn release(base: *mut u8, size: usize) {
-        // SAFETY: the caller hands back what `reserve` has allocated with this layout.
+        // SAFETY: the caller returns what `reserve` has allocated with this layout.
         unsafe {
             let layout = std::alloc::Layout::from_size_align_unchecked(size, super::Mapping::PAGE);
             std::alloc::dealloc(base, layout);
         }
     }
 
-    /// No access is refused: code that runs into a guard runs on fibers, which Miri cannot switch.
+    /// No access is refused: only code on fibers runs into a guard, and Miri cannot switch fibers.
     #[cfg(miri)]
     unsafe fn protect(_at: *mut u8, _len: usize) -> io::Result<()> {
         Ok(())

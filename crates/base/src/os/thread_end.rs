@@ -1,40 +1,40 @@
 //! Whether the calling thread has begun to destroy its thread-locals.
 //!
 //! Thread-locals are destroyed one after another, the youngest first. Meanwhile the thread may
-//! still run code that has borrowed a destroyed one: a coroutine that was suspended within
+//! still run code that has borrowed a destroyed one, such as a coroutine that was suspended within
 //! `LocalKey::with`. So a caller that resumes coroutines leaves a *mark* each time that coroutines
-//! have run, and asks before it resumes one.
+//! have run, and checks before it resumes one.
 //!
 //! A mark is a destructor registered with the system, which runs the youngest first. So a mark runs
-//! before each local that existed when it was left is destroyed. As long as no mark has run, all
-//! locals exist that existed at the last mark, and no coroutine has borrowed a younger one.
+//! before each local that existed when the mark was left is destroyed. As long as no mark has run,
+//! all locals of the last mark still exist, and no coroutine has borrowed a younger one.
 
 use super::{Host, Os};
 use std::cell::Cell;
 
-/// What is known of a thread's end.
+/// The state of a thread's end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ThreadEnd {
-    /// All thread-locals exist that existed at the last mark.
+    /// All thread-locals of the last mark still exist.
     NotBegun,
-    /// They are being destroyed.
+    /// Thread-locals are being destroyed.
     Begun,
     /// The thread has no mark, or too many, or this system does not tell.
     Unknown,
 }
 
-/// Limit on a thread's marks: each takes about fifty bytes until the thread ends.
+/// Most marks of a thread: each takes about fifty bytes until the thread ends.
 const MOST_MARKS: u32 = if cfg!(miri) { 64 } else { 16 * 1024 };
 
 thread_local! {
-    // No destructors: these can be read as long as the thread runs.
+    // These have no destructors, so they can be read as long as the thread runs.
     static STATE: Cell<ThreadEnd> = const { Cell::new(ThreadEnd::Unknown) };
     static MARKS: Cell<u32> = const { Cell::new(0) };
     static FIRST: First = const { First };
 }
 
-/// A thread-local of `std`, older than any mark. If one system destructor ran all of `std`'s,
-/// that one would be older, too.
+/// A thread-local of `std`, older than any mark. If one system destructor ran all of `std`'s, that
+/// destructor would be older, too.
 struct First;
 
 impl Drop for First {
@@ -47,7 +47,7 @@ fn begin() {
     STATE.set(ThreadEnd::Begun);
 }
 
-/// Leaves a mark on the calling thread, for [`thread_end`]. Costs a call of a system library, which
+/// Leaves a mark on the calling thread, for [`thread_end`]. Calls a system library, which
 /// allocates.
 ///
 /// ```
@@ -67,7 +67,7 @@ pub fn mark_thread() {
     STATE.set(if marked { ThreadEnd::NotBegun } else { ThreadEnd::Unknown });
 }
 
-/// What is known of the calling thread's end. Costs a load.
+/// The state of the calling thread's end. Costs a load.
 pub fn thread_end() -> ThreadEnd {
     STATE.get()
 }

@@ -1,9 +1,9 @@
-//! What every Unix has: memory maps, CPU clocks, and programs that gain privileges.
+//! Services of every Unix: memory maps, CPU clocks, and gained privileges.
 
 use std::io;
 use std::time::Duration;
 
-/// Limit on the bytes that are mapped for a moment, to see whether they could be.
+/// Limit on the bytes that are mapped briefly to check whether they can be.
 const PROBE: usize = 16 << 20;
 
 pub(super) fn reserve(size: usize, spare: usize, flags: libc::c_int) -> io::Result<*mut u8> {
@@ -16,8 +16,8 @@ pub(super) fn reserve(size: usize, spare: usize, flags: libc::c_int) -> io::Resu
         return Err(io::Error::last_os_error());
     }
     let base = base.cast::<u8>();
-    // The upper part stays: Linux fills address space from above, so it borders on the mapping
-    // before it, and merges.
+    // The upper part stays: Linux fills address space from above, so it borders on the previous
+    // mapping, and merges with it.
     if spare != 0 {
         // SAFETY: the lower part of what was mapped above, not in use.
         unsafe { release(base, spare) };
@@ -56,8 +56,8 @@ pub(super) fn read_clock(clock: libc::clockid_t) -> Option<Duration> {
 
 /// See [`super::has_gained_privileges`].
 pub(super) fn has_gained_privileges() -> bool {
-    // What the kernel noted when it started the program: the numbers of user and group may have
-    // become the same since then, and with capabilities they always are.
+    // The kernel's record of the program's start: the user and group ids may have become equal
+    // since then, and with capabilities they always are.
     #[cfg(any(target_os = "linux", target_os = "android"))]
     // SAFETY: reads the auxiliary vector.
     let gained = unsafe { libc::getauxval(libc::AT_SECURE) } != 0;
@@ -89,7 +89,8 @@ pub(super) fn has_gained_privileges() -> bool {
 /// # Safety
 /// See [`super::Os::at_fork_in_child`].
 pub(super) unsafe fn at_fork_in_child(handler: extern "C" fn()) {
-    // Without memory for it the process cannot tell that it has forked, and nothing can be done.
+    // If there is no memory for it, the process cannot detect that it has forked; nothing can be
+    // done.
     // SAFETY: passed on to the caller.
     unsafe { libc::pthread_atfork(None, None, Some(handler)) };
 }

@@ -1,6 +1,6 @@
-//! Telling Valgrind where stacks are. Otherwise it takes a switch of stacks for a huge frame.
+//! Tells Valgrind where stacks are. Otherwise it takes a stack switch for a huge frame.
 //!
-//! A request to Valgrind is a few instructions that do nothing on a processor: four rotations that
+//! A request to Valgrind is a few instructions without effect on a processor: four rotations that
 //! cancel out, and an exchange of a register with itself.
 
 const RUNNING_ON_VALGRIND: usize = 0x1001;
@@ -13,14 +13,14 @@ pub fn is_running() -> bool {
     request([RUNNING_ON_VALGRIND, 0, 0, 0, 0, 0]) != 0
 }
 
-/// Registers a stack from `low` to `high`; returns its number for [`deregister_stack`]. Costs a few
+/// Registers a stack from `low` to `high`; returns its id for [`deregister_stack`]. Costs a few
 /// cycles without Valgrind, and does nothing on processors other than x86-64 and aarch64.
 #[inline]
 pub fn register_stack(low: usize, high: usize) -> usize {
     request([STACK_REGISTER, low, high, 0, 0, 0])
 }
 
-/// Says that the stack is gone.
+/// Deregisters a stack that is gone.
 #[inline]
 pub fn deregister_stack(id: usize) {
     request([STACK_DEREGISTER, id, 0, 0, 0, 0]);

@@ -1,8 +1,9 @@
 //! The one facade for atomics, cells, threads and time.
 //!
-//! Under `cfg(loom)` these are the model checker's; otherwise they are `std`'s. That `cfg` alone is
-//! the switch, never `test` and never a feature: a model that silently runs on the real types
-//! proves nothing. (The feature `std` only adds threads and time to what `core` and `alloc` have.)
+//! Under `cfg(loom)` these are the model checker's types; otherwise they are `std`'s. That `cfg`
+//! alone is the switch, never `test` and never a feature: a model that silently runs on the real
+//! types proves nothing. (The feature `std` only adds threads and time to what `core` and `alloc`
+//! have.)
 
 #[cfg(not(loom))]
 mod imp {
@@ -64,10 +65,10 @@ mod imp {
 
 pub use imp::*;
 
-/// An acquire fence for what the caller has seen in `$word`, which it has read by a relaxed access.
+/// An acquire fence for a value of `$word` that the caller has read by a relaxed access.
 ///
-/// ThreadSanitizer ignores fences, so it gets a load that acquires instead. It then looks only at
-/// the orderings of accesses, and reports accesses that only another fence puts in order.
+/// ThreadSanitizer ignores fences, so it gets an acquire load instead. It then only considers the
+/// orderings of accesses, and reports accesses that are ordered by fences alone.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! acquire_fence {
@@ -79,9 +80,9 @@ macro_rules! acquire_fence {
     }};
 }
 
-/// The atomics for algorithms of loads and exchanges: the same as above, but under loom each access
-/// is a scheduling point of its own. Without that the checker's search misses most interleavings of
-/// such code. Models cost more for it.
+/// Atomics for algorithms of loads and exchanges. They are the same as above, except that under
+/// loom each access is a scheduling point of its own. Otherwise the checker's search misses most
+/// interleavings of such code. Models are slower with them.
 pub mod searched {
     #[cfg(loom)]
     pub use super::searched_imp::*;

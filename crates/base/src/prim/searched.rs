@@ -1,23 +1,23 @@
-//! Atomics of the model with every access a scheduling point of its own.
+//! Model atomics whose every access is a scheduling point of its own.
 //!
-//! loom 0.7 remembers one last access of each atomic when it looks for points where another thread
-//! should have gone first. A load by the same thread just before its exchange hides the other
+//! loom 0.7 remembers only the last access of each atomic when it looks for points where another
+//! thread should have gone first. A load just before its own thread's exchange hides the other
 //! thread's access. This is a known gap of its search: loops of load and exchange are hardly
 //! explored at all.
 //!
-//! So each atomic here carries a lane for each thread of the model. A load first touches its own
-//! thread's lane, a write all lanes. For the search every write then conflicts with every access,
-//! and loads do not conflict with loads. A touch is an exchange that always fails: it stores
-//! nothing, so it synchronises nothing.
+//! So each atomic here has a lane for each thread of the model. A load first touches its own
+//! thread's lane, and a write touches all lanes. To the search every write then conflicts with
+//! every access, while loads do not conflict with loads. A touch is an exchange that always fails.
+//! It stores nothing, so it synchronises nothing.
 #![allow(missing_docs, reason = "the names and meanings are the standard library's")]
 
 use loom::sync::atomic as real;
 use loom::sync::atomic::Ordering;
 
-/// Threads a model may have, the main one included.
+/// Most threads of a model, including the main one.
 const THREADS: usize = 4;
 
-/// The calling thread's number in the model: the main one's is 0.
+/// The calling thread's number in the model; 0 for the main thread.
 #[must_use]
 pub fn thread() -> usize {
     // `ThreadId(n)`.

@@ -52,7 +52,7 @@ mod imp {
 
         #[inline]
         fn native(&self) -> *mut libc::pthread_mutex_t {
-            // Ordering: Acquire pairs with the Release in `make_slow`, which publishes the fresh
+            // Ordering: Acquire pairs with the Release in `make_slow`, which publishes the new
             // mutex.
             let mut native = self.0.load(Ordering::Acquire);
             if native.is_null() {
@@ -67,7 +67,8 @@ mod imp {
             // SAFETY: no other thread has seen it.
             unsafe { initialise(UnsafeCell::raw_get(fresh)) };
             let empty = ptr::null_mut();
-            // Ordering: Release publishes the fresh mutex; Acquire shows that of a faster thread.
+            // Ordering: Release publishes the new mutex; Acquire makes a faster thread's mutex
+            // visible.
             match self.0.compare_exchange(empty, fresh, Ordering::Release, Ordering::Acquire) {
                 Ok(_) => fresh,
                 Err(theirs) => {
@@ -104,10 +105,10 @@ mod imp {
     }
 
     /// Initialises the kind that waits for ever when its holder locks it again. For the static
-    /// initialiser's kind that case is undefined, so it might let the holder in.
+    /// initialiser's kind that is undefined behaviour, so it might admit the holder.
     ///
     /// # Safety
-    /// The address is valid for a mutex, and the caller's alone.
+    /// The address is valid for a mutex, and only the caller uses it.
     unsafe fn initialise(native: *mut libc::pthread_mutex_t) {
         let mut kind = MaybeUninit::<libc::pthread_mutexattr_t>::uninit();
         // SAFETY: by contract; the attributes are initialised before they are used.
@@ -132,12 +133,12 @@ mod imp {
     impl Drop for Mutex {
         fn drop(&mut self) {
             let native = *self.0.get_mut();
-            // A locked mutex (its guard was forgotten) must not be destroyed: it is leaked.
+            // A locked mutex (its guard was forgotten) must not be destroyed, so it is leaked.
             if native.is_null() || !self.try_lock() {
                 return;
             }
-            // SAFETY: it was locked just now, no other thread has a reference, and this function
-            // owns the box.
+            // SAFETY: it was just locked, no other thread has a reference, and this function owns
+            // the box.
             unsafe {
                 self.unlock();
                 libc::pthread_mutex_destroy(UnsafeCell::raw_get(native));
@@ -169,7 +170,7 @@ mod imp {
         }
     }
 
-    // SAFETY: a lock is there to be used by several threads; the system synchronises them.
+    // SAFETY: a lock is meant for several threads; the system synchronises them.
     unsafe impl Sync for Mutex {}
     // SAFETY: it is a word that may be moved while no thread waits for it.
     unsafe impl Send for Mutex {}
