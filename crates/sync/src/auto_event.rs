@@ -19,12 +19,11 @@ use std::task::{Context, Poll};
 const SET: u32 = 1;
 const WAITERS: u32 = 2;
 
-/// An auto-reset event: each [`set`](Self::set) lets one waiter through, the first in the queue, or
-/// the next that comes.
+/// An auto-reset event: each [`set`](Self::set) lets one waiter through, the first in the queue or
+/// else the next that arrives.
 ///
-/// Several calls of `set` without a waiter let one through. What happened before `set` is visible
-/// to the waiter that it lets through. For an event that lets all through see
-/// [`Event`](crate::Event).
+/// Several calls of `set` without a waiter let only one through. Writes before `set` are visible to
+/// the waiter that it lets through. [`Event`](crate::Event) lets all waiters through.
 ///
 /// # Cost
 /// 40 bytes; one locked instruction to set it or to pass it, without waiters.
@@ -48,21 +47,21 @@ pub struct AutoEvent {
 
 impl AutoEvent {
     crate::sys::const_except_loom! {
-        /// An event that is not set.
+        /// Creates an event that is not set.
         pub const fn new() -> Self {
             Self { word: AtomicU32::new(0), queue: WaitQueue::new() }
         }
     }
 
-    /// Lets one waiter through: the one that has waited longest, else the next that comes.
+    /// Lets one waiter through: the one that has waited longest, or else the next that arrives.
     ///
     /// # Panics
     /// If the waiter's waker panics; the waiter is let through nevertheless.
     pub fn set(&self) {
         let mut word = self.word.load(Ordering::Relaxed);
         while word & WAITERS == 0 {
-            // Ordering: Release pairs with the Acquire in `try_wait`; also if it is set already, so
-            // that this setter's past is published too.
+            // Ordering: Release pairs with the Acquire in `try_wait`. It applies even if the event
+            // is set already, so that this setter's writes are published too.
             match self.word.compare_exchange_weak(word, SET, Ordering::AcqRel, Ordering::Relaxed) {
                 Ok(_) => return,
                 Err(seen) => word = seen,
@@ -76,20 +75,19 @@ impl AutoEvent {
         self.queue.notify_one_then(|outcome| {
             let set = if outcome.found { 0 } else { SET };
             let waiters = if outcome.more { WAITERS } else { 0 };
-            // Ordering: Release as in `set`; a waiter that was found gets it through the queue's
-            // lock. While `WAITERS` is set no other thread changes the word, but for setting bits
-            // that are set.
+            // Ordering: Release as in `set`; a queued waiter gets it through the queue's lock.
+            // While `WAITERS` is set, other threads only set bits that are already set.
             self.word.swap(set | waiters, Ordering::AcqRel);
         });
     }
 
-    /// Takes back a `set` that has let no waiter through yet.
+    /// Undoes a `set` that has not let a waiter through yet.
     pub fn reset(&self) {
         // Relaxed: it publishes nothing.
         self.word.fetch_and(!SET, Ordering::Relaxed);
     }
 
-    /// Passes if it is set, and resets it; never waits.
+    /// Passes and resets the event if it is set; never waits.
     #[inline]
     pub fn try_wait(&self) -> bool {
         let mut word = self.word.load(Ordering::Relaxed);
@@ -108,7 +106,7 @@ impl AutoEvent {
         false
     }
 
-    /// Blocks the thread, or suspends the fiber, until a `set` lets this one through.
+    /// Blocks the thread, or suspends the fiber, until a `set` lets the caller through.
     #[inline]
     pub fn wait(&self) {
         if !self.try_wait() {
@@ -121,7 +119,7 @@ impl AutoEvent {
         block(awaited("auto-reset event", self), self.wait_async());
     }
 
-    /// [`wait`](Self::wait) with a limit; whether it was let through.
+    /// [`wait`](Self::wait) with a time limit. Returns whether it was let through.
     ///
     /// ```
     /// use std::time::Duration;
@@ -134,8 +132,8 @@ impl AutoEvent {
         block_timeout(awaited("auto-reset event", self), timeout, self.wait_async()).is_some()
     }
 
-    /// [`wait`](Self::wait) as a future. Dropped after it was let through and before it noticed, it
-    /// lets the next one through.
+    /// [`wait`](Self::wait) as a future. If it is let through but dropped before it notices, it
+    /// lets the next waiter through.
     ///
     /// ```
     /// # use std::{future::Future, pin::pin, task::{Context, Waker}};
@@ -150,16 +148,16 @@ impl AutoEvent {
         AutoEventWait { event: self, waiter: Waiter::new(&self.queue) }
     }
 
-    /// Under the queue's lock: true if it was set and is passed; otherwise the word says that a
-    /// waiter is queued. Either this sees `SET`, or the setter's exchange sees `WAITERS` and takes
-    /// the lock after us.
+    /// Under the queue's lock: returns true if the event was set and is passed. Otherwise the word
+    /// records that a waiter is queued. Either this sees `SET`, or the setter's exchange sees
+    /// `WAITERS` and takes the lock after us.
     fn pass_or_join(&self) -> bool {
         loop {
             if self.try_wait() {
                 return true;
             }
-            // Relaxed: the word's own order of changes decides which side sees the other; the lock
-            // publishes the node.
+            // Relaxed: the word's modification order decides which side sees the other, and the
+            // lock publishes the node.
             let word = self.word.load(Ordering::Relaxed);
             if word & SET == 0
                 && self

@@ -1,5 +1,4 @@
-//! A barrier that can be used again and again. Protocol and proof: the crate's `README.md`, section
-//! *Barrier*.
+//! A reusable barrier. Protocol and proof: the crate's `README.md`, section *Barrier*.
 
 use crate::wait_queue::{Position, WaitQueue, Waiter};
 use crate::waiting::{awaited, block, block_pinned_timeout};
@@ -10,16 +9,16 @@ use std::future::Future;
 use std::pin::{Pin, pin};
 use std::task::{Context, Poll};
 
-/// A meeting point: the `n`-th arrival of a round lets all `n` go on. Then the next round begins.
+/// A reusable barrier: the `n`-th arrival of a round releases all `n`. Then the next round begins.
 ///
-/// The last to arrive is the round's leader. What any of a round did before it arrived is visible
-/// to all of that round afterwards.
+/// The last to arrive is the round's leader. What each participant did before its arrival is
+/// visible to all participants of the round afterwards.
 ///
-/// A participant that gives up (a time limit, a dropped future) takes its arrival back, unless the
-/// round was complete by then: so the round still needs as many.
+/// A participant that gives up (a time limit, a dropped future) withdraws its arrival, unless the
+/// round was already complete. So the round still needs `n` arrivals.
 ///
 /// # Cost
-/// 64 bytes; one spinlock an arrival, and the waking.
+/// 64 bytes; one spinlock per arrival, and the wake-ups.
 ///
 /// # Examples
 ///
@@ -42,7 +41,7 @@ pub struct Barrier {
 }
 
 struct State {
-    /// How many of this round have arrived: below `n` whenever the lock is free.
+    /// Arrivals of this round: below `n` whenever the lock is free.
     arrived: usize,
     /// Which round it is; 64 bits do not wrap.
     round: u64,
@@ -53,12 +52,12 @@ unsafe impl Send for Barrier {}
 // SAFETY: the state is accessed under the queue's lock only.
 unsafe impl Sync for Barrier {}
 
-/// What [`Barrier::wait`] tells.
+/// The result of [`Barrier::wait`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BarrierWaitResult(bool);
 
 impl BarrierWaitResult {
-    /// Whether this was the last to arrive: true for one of each round.
+    /// Whether this was the last to arrive; true for one participant of each round.
     pub fn is_leader(&self) -> bool {
         self.0
     }
@@ -66,7 +65,7 @@ impl BarrierWaitResult {
 
 impl Barrier {
     crate::sys::const_except_loom! {
-        /// A barrier for `n`; 0 is the same as 1, which never waits.
+        /// Creates a barrier for `n`; 0 is the same as 1, which never waits.
         pub const fn new(n: usize) -> Self {
             let state = UnsafeCell::new(State { arrived: 0, round: 0 });
             Self { n: if n == 0 { 1 } else { n }, queue: WaitQueue::new(), state }
@@ -83,9 +82,9 @@ impl Barrier {
         block(awaited("barrier", self), self.wait_async())
     }
 
-    /// [`wait`](Self::wait) with a limit. `None`: the round was not complete in time, and the
-    /// arrival is taken back. The limit is this participant's alone: the others go on waiting, for
-    /// another one.
+    /// [`wait`](Self::wait) with a time limit. Returns `None` if the round was not complete in
+    /// time, and the arrival is withdrawn. The limit applies to this participant alone: the others
+    /// continue to wait for another one.
     ///
     /// # Panics
     /// As [`wait`](Self::wait).
@@ -100,7 +99,7 @@ impl Barrier {
     pub fn wait_timeout(&self, timeout: Duration) -> Option<BarrierWaitResult> {
         let mut wait = pin!(self.wait_async());
         block_pinned_timeout(awaited("barrier", self), timeout, wait.as_mut())
-            // It may have become complete after the last look.
+            // It may have been completed after the last check.
             .or_else(|| (!wait.take_back()).then_some(BarrierWaitResult(false)))
     }
 
@@ -206,7 +205,8 @@ impl Future for BarrierWait<'_> {
                 if waits {
                     return Poll::Pending;
                 }
-                // Some of the next round may be woken too: they look at the round and join again.
+                // This may also wake waiters of the next round: they check the round and join
+                // again.
                 barrier.queue.notify_all();
                 Poll::Ready(BarrierWaitResult(true))
             }

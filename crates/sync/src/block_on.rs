@@ -1,4 +1,4 @@
-//! Waiting for a future from anywhere.
+//! Blocking on a future.
 
 use crate::hook;
 use crate::waiting::awaited;
@@ -8,13 +8,13 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, RawWaker, RawWakerVTable, Waker};
 
-/// Runs `future` to its end on the calling context: a thread blocks while it is pending, a fiber
-/// suspends. It may be called anywhere, also inside a future that another `block_on` polls.
+/// Runs `future` to completion on the calling context. While it is pending, a thread blocks and a
+/// fiber suspends. It may be called anywhere, even inside a future that another `block_on` polls.
 ///
 /// The future is polled in place, so it needs to be neither `Send` nor `'static`.
 ///
 /// # Cost
-/// One allocation, and a context's suspension for each time it is pending.
+/// One allocation, and one suspension of the context for each time the future is pending.
 ///
 /// # Examples
 ///
@@ -41,9 +41,9 @@ pub fn block_on<F: IntoFuture>(future: F) -> F::Output {
     }
 }
 
-/// The signal behind the waker with which a future is polled. The context's own token is not
-/// enough: a lock or another `block_on` inside the future may take it. So the signal is kept here,
-/// and the token only ends the parking.
+/// The signal behind the waker with which the future is polled. The context's own token is not
+/// enough, because a lock or another `block_on` inside the future may consume it. So the signal is
+/// kept here, and the token only ends the parking.
 struct Signal {
     woken: AtomicBool,
     context: Waker,
@@ -67,20 +67,20 @@ impl Signal {
     }
 
     fn wake(&self) {
-        // Ordering: Release pairs with the Acquire in `wait`. The waker that sets it first wakes
-        // the context.
+        // Ordering: Release pairs with the Acquire in `wait`. The first waker that sets the signal
+        // wakes the context.
         if !self.woken.swap(true, Ordering::Release) {
             self.context.wake_by_ref();
         }
     }
 }
 
-/// A static of our own, unlike the table behind [`std::task::Wake`]: by its address [`context_of`]
-/// knows it.
+/// A static table of our own, unlike the one behind [`std::task::Wake`], so that [`context_of`]
+/// recognises it by its address.
 static TABLE: RawWakerVTable = RawWakerVTable::new(clone, wake, wake_by_ref, release);
 
 /// # Safety
-/// For all four: `signal` comes with a count of a [`Signal`], which the waker that is used has.
+/// For all four: `signal` comes with a count of a [`Signal`], which belongs to the waker.
 unsafe fn clone(signal: *const ()) -> RawWaker {
     // SAFETY: by contract.
     unsafe { Arc::increment_strong_count(signal.cast::<Signal>()) };
@@ -102,14 +102,14 @@ unsafe fn release(signal: *const ()) {
     drop(unsafe { Arc::from_raw(signal.cast::<Signal>()) });
 }
 
-/// The waker of the context that waits, if `waker` is one that [`block_on`] polls with, else
-/// `waker`: so that a runtime knows the wakers of its contexts.
+/// If `waker` was made by [`block_on`], returns the waker of the waiting context, or else `waker`.
+/// So a runtime recognises the wakers of its contexts.
 #[doc(hidden)]
 pub fn context_of(waker: &Waker) -> &Waker {
     if !std::ptr::eq(waker.vtable(), &TABLE) {
         return waker;
     }
-    // SAFETY: a waker with our table has a count of a signal, which lives as long as the waker is
+    // SAFETY: a waker with our table holds a count of a signal, which lives as long as the waker is
     // borrowed.
     unsafe { &(*waker.data().cast::<Signal>()).context }
 }

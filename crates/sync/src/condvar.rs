@@ -1,5 +1,4 @@
-//! Waiting for a condition of a value under a mutex. Protocol and proof: the crate's `README.md`,
-//! section *Condvar*.
+//! A condition variable. Protocol and proof: the crate's `README.md`, section *Condvar*.
 
 use crate::hook;
 use crate::mutex::{Lock, Mutex, MutexGuard, RawMutex, Relock};
@@ -12,17 +11,16 @@ use std::future::Future;
 use std::pin::{Pin, pin};
 use std::task::{Context, Poll};
 
-/// A condition variable: waits, with a mutex unlocked, until a notification says that the value has
+/// A condition variable: waits, with a mutex unlocked, for a notification that the value has
 /// changed.
 ///
-/// * **It never wakes without a notification,** so one notification ends one wait. The condition
-///   may have changed back before the mutex is locked again: [`wait_while`](Self::wait_while) looks
-///   again.
-/// * **A notification is used or passed on:** a waiter that was notified and is dropped, or unwinds
-///   out of its wait (cancelled), notifies the next.
-/// * **Locking again is not interrupted** by cancellation, and not timed.
+/// * **No spurious wake-ups,** so one notification ends one wait. The condition may have changed
+///   back before the mutex is locked again: [`wait_while`](Self::wait_while) checks again.
+/// * **A notification is used or passed on:** a notified waiter that is dropped, or unwinds out of
+///   its wait (cancelled), notifies the next.
+/// * **Relocking is not interrupted** by cancellation, and has no time limit.
 /// * Notify while the mutex is locked, or afterwards: a waiter joins before it unlocks the mutex,
-///   and only that makes it visible for certain.
+///   and only the mutex guarantees that the notifier sees it.
 ///
 /// Names and arguments are those of `parking_lot`.
 ///
@@ -48,10 +46,10 @@ use std::task::{Context, Poll};
 /// # setter.join().unwrap();
 /// ```
 pub struct Condvar {
-    /// How many are between joining and leaving. Raised under the queue's lock.
+    /// Waiters between joining and leaving. Raised under the queue's lock.
     inside: AtomicUsize,
-    /// The mutex that the waiters use. It means nothing while `inside` is 0, and is accessed under
-    /// the queue's lock.
+    /// The mutex of the current waiters. Meaningless while `inside` is 0; accessed under the
+    /// queue's lock.
     mutex: AtomicUsize,
     queue: WaitQueue,
 }
@@ -68,16 +66,16 @@ impl Condvar {
         }
     }
 
-    /// Unlocks, waits for a notification, and locks again.
+    /// Unlocks, waits for a notification, and relocks.
     ///
     /// # Panics
-    /// If others wait here with another mutex. If a waker run by the unlock does; it is locked
-    /// again then.
+    /// If others wait here with a different mutex. Also if a waker run by the unlock panics; the
+    /// mutex is then locked again.
     pub fn wait<T: ?Sized>(&self, guard: &mut MutexGuard<'_, T>) {
         self.wait_raw(MutexGuard::raw(guard), None);
     }
 
-    /// Waits as long as `condition` holds for the value; it runs with the mutex locked.
+    /// Waits while `condition` holds for the value; it is called with the mutex locked.
     ///
     /// # Panics
     /// As [`wait`](Self::wait), or if `condition` does.
@@ -91,7 +89,7 @@ impl Condvar {
         }
     }
 
-    /// As [`wait`](Self::wait), but for no longer than `timeout` and the time to lock again.
+    /// Like [`wait`](Self::wait), with a time limit of `timeout` plus the time to relock.
     ///
     /// # Panics
     /// As [`wait`](Self::wait).
@@ -111,7 +109,7 @@ impl Condvar {
         self.wait_raw(MutexGuard::raw(guard), Instant::now().checked_add(timeout))
     }
 
-    /// As [`wait`](Self::wait), but no longer than until `deadline` and the time to lock again.
+    /// Like [`wait`](Self::wait), until `deadline` plus the time to relock.
     ///
     /// # Panics
     /// As [`wait`](Self::wait).
@@ -123,7 +121,7 @@ impl Condvar {
         self.wait_raw(MutexGuard::raw(guard), Some(deadline))
     }
 
-    /// As [`wait_while`](Self::wait_while), for no longer than `timeout`. `condition` is not called
+    /// Like [`wait_while`](Self::wait_while), for `timeout` at most. `condition` is not called
     /// again once the time has passed.
     ///
     /// # Panics
@@ -137,8 +135,8 @@ impl Condvar {
         self.wait_while_raw(guard, condition, Instant::now().checked_add(timeout))
     }
 
-    /// As [`wait_while`](Self::wait_while), no longer than until `deadline`. `condition` is not
-    /// called again once the deadline has passed.
+    /// Like [`wait_while`](Self::wait_while), until `deadline` at most. `condition` is not called
+    /// again once the deadline has passed.
     ///
     /// # Panics
     /// As [`wait_while`](Self::wait_while).
@@ -164,7 +162,7 @@ impl Condvar {
         result
     }
 
-    /// `mutex` is locked by the caller.
+    /// The caller holds `mutex`.
     fn wait_raw(&self, mutex: &RawMutex, deadline: Option<Instant>) -> WaitTimeoutResult {
         let waker = hook::current_waker();
         let mut waiter = pin!(Waiter::new(&self.queue));
@@ -172,22 +170,23 @@ impl Condvar {
             two_mutexes();
         }
         let _inside = Inside(self);
-        // Locks again in the end, whatever happens in between.
+        // Relocks in the end, whatever happens in between.
         let _relock = Relock(mutex);
         mutex.release();
         let notified = hook::waiting_for(awaited("condvar", self), || {
-            // A waker that ran in the unlock may have blocked here, and taken our token: first
-            // look.
+            // A waker run by the unlock may have blocked here and consumed our token, so check
+            // first.
             waiter.as_mut().take_permit().is_some() || waiter.wait_joined(deadline)
         });
         WaitTimeoutResult(!notified)
     }
 
-    /// Under the queue's lock: counts a waiter with this mutex; false if others use another one.
+    /// Under the queue's lock: counts a waiter with this mutex. Returns false if others use a
+    /// different one.
     fn enter(&self, mutex: &RawMutex) -> bool {
         let mutex = std::ptr::from_ref(mutex).addr();
-        // Relaxed: a notifier sees the count through the mutex, which this waiter has yet to
-        // unlock.
+        // Relaxed: a notifier sees the count through the mutex, which this waiter has not unlocked
+        // yet.
         if self.inside.load(Ordering::Relaxed) == 0 {
             self.mutex.store(mutex, Ordering::Relaxed);
         } else if self.mutex.load(Ordering::Relaxed) != mutex {
@@ -197,7 +196,7 @@ impl Condvar {
         true
     }
 
-    /// Ends the wait of the one that waits longest; whether there was one.
+    /// Notifies the longest waiter. Returns whether there was one.
     ///
     /// # Panics
     /// If its waker does; it is notified nevertheless.
@@ -206,10 +205,10 @@ impl Condvar {
         self.has_waiters() && self.queue.notify_one()
     }
 
-    /// Ends all waits; how many.
+    /// Notifies all waiters. Returns how many there were.
     ///
     /// # Panics
-    /// With the first panic of a waker, when all are notified.
+    /// With the first panic of a waker, after all were notified.
     #[inline]
     pub fn notify_all(&self) -> usize {
         if self.has_waiters() { self.queue.notify_all() } else { 0 }
@@ -221,11 +220,12 @@ impl Condvar {
         self.inside.load(Ordering::Relaxed) != 0
     }
 
-    /// [`wait`](Self::wait) as a future, which takes the guard and gives a new one. It unlocks when
-    /// it is first polled. Dropped early it leaves the mutex unlocked (locked, if it was never
-    /// polled: the guard is dropped with it), and passes on a notification that it was given.
+    /// [`wait`](Self::wait) as a future, which takes the guard and returns a new one. It unlocks
+    /// when first polled. If dropped early, it leaves the mutex unlocked, and passes on a
+    /// notification that it received. (If it was never polled, dropping the guard unlocks the
+    /// mutex.)
     ///
-    /// A poll panics as [`wait`](Self::wait) does. (Timed:
+    /// A poll panics as [`wait`](Self::wait) does. (With a time limit:
     /// [`timeout_async`](crate::timer::timeout_async).)
     ///
     /// ```
@@ -267,7 +267,7 @@ struct Inside<'a>(&'a Condvar);
 
 impl Drop for Inside<'_> {
     fn drop(&mut self) {
-        // Relaxed: too high a count costs a look at the queue.
+        // Relaxed: a count that is too high costs a check of the queue.
         self.0.inside.fetch_sub(1, Ordering::Relaxed);
     }
 }
@@ -289,7 +289,7 @@ impl fmt::Debug for Condvar {
 pub struct WaitTimeoutResult(bool);
 
 impl WaitTimeoutResult {
-    /// The time was over; otherwise it was notified.
+    /// Whether the time ran out; otherwise it was notified.
     pub fn timed_out(self) -> bool {
         self.0
     }
@@ -300,13 +300,13 @@ impl WaitTimeoutResult {
 pub struct CondvarWait<'a, T: ?Sized> {
     condvar: &'a Condvar,
     mutex: &'a Mutex<T>,
-    /// Until the first poll.
+    /// Present until the first poll.
     guard: Option<MutexGuard<'a, T>>,
     waiter: Waiter<'a>,
     inside: Option<Inside<'a>>,
-    /// Taken, and not yet used: until the mutex is locked again.
+    /// A notification taken and not yet used, until the mutex is relocked.
     permit: Option<Permit>,
-    /// From being notified to being ready.
+    /// Present from the notification until ready.
     lock: Option<Lock<'a, T>>,
 }
 

@@ -23,12 +23,12 @@ const WAITERS: u32 = 2;
 /// A manual-reset event: callers wait until it is set, and pass from then on until it is reset.
 ///
 /// [`set`](Self::set) releases exactly the callers that wait at that moment, even if
-/// [`reset`](Self::reset) follows before they run. What happened before `set` is visible after the
-/// wait it ended.
+/// [`reset`](Self::reset) follows before they run. Writes before `set` are visible after the wait
+/// that it ended.
 ///
 /// # Cost
-/// 40 bytes; one load to wait for an event that is set, one locked instruction to set one without
-/// waiters.
+/// 40 bytes; one load to wait for an event that is set, one locked instruction to set an event
+/// without waiters.
 ///
 /// # Examples
 ///
@@ -62,14 +62,14 @@ impl Event {
         self.word.load(Ordering::Acquire) & SET != 0
     }
 
-    /// Sets it and releases all that wait; does nothing if it is set already.
+    /// Sets the event and releases all waiters; does nothing if it is already set.
     ///
     /// # Panics
     /// With the first panic of a waker, after all waiters have been released.
     pub fn set(&self) {
         let mut word = self.word.load(Ordering::Relaxed);
         while word & WAITERS == 0 {
-            // This also runs if the event is set already, so that what this setter did before is
+            // This also runs if the event is already set, so that this setter's earlier writes are
             // published too.
             // Ordering: Release pairs with the Acquire in `is_set` and `set_or_join`.
             match self.word.compare_exchange_weak(word, SET, Ordering::Release, Ordering::Relaxed) {
@@ -80,15 +80,16 @@ impl Event {
         self.set_slow();
     }
 
-    /// Under the queue's lock: setting the event divides the waiters that are released from those
-    /// that come later, and may find it reset.
+    /// Under the queue's lock. Setting the event separates the waiters that are released from later
+    /// ones, which may find it reset.
     #[cold]
     fn set_slow(&self) {
         self.queue.notify_all_among(|waiters| {
-            // `WAITERS` stays up while it is of use: the next waiter then needs no exchange.
+            // Keep `WAITERS` set while there are waiters: the next one then needs no exchange.
             let new = if waiters { SET | WAITERS } else { SET };
-            // A store does: while `WAITERS` is up, others only reset, and that may come before.
-            // Ordering: Release as in `set`. Queued waiters get it through the queue's lock.
+            // A store suffices: while `WAITERS` is set, others only reset, and that may as well
+            // come before. Ordering: Release as in `set`. Queued waiters get it through the queue's
+            // lock.
             self.word.store(new, Ordering::Release);
             true
         });
@@ -96,11 +97,11 @@ impl Event {
 
     /// Makes later callers wait.
     pub fn reset(&self) {
-        // Relaxed: it publishes nothing. It keeps `WAITERS`: a waiter may have just joined.
+        // Relaxed: it publishes nothing. It keeps `WAITERS`, because a waiter may have just joined.
         self.word.fetch_and(!SET, Ordering::Relaxed);
     }
 
-    /// Blocks the thread, or suspends the fiber, until it is set; returns at once if it is.
+    /// Blocks the thread, or suspends the fiber, until the event is set. Returns at once if it is.
     #[inline]
     pub fn wait(&self) {
         if !self.is_set() {
@@ -113,7 +114,7 @@ impl Event {
         waiting_for(awaited("event", self), || self.queue.wait_unless(|| self.set_or_join()));
     }
 
-    /// [`wait`](Self::wait) with a limit; whether it was set in time.
+    /// [`wait`](Self::wait) with a time limit. Returns whether the event was set in time.
     ///
     /// ```
     /// use std::time::Duration;
@@ -126,7 +127,7 @@ impl Event {
         block_timeout(awaited("event", self), timeout, self.wait_async()).is_some()
     }
 
-    /// [`wait`](Self::wait) until `deadline` at the latest; whether it was set in time.
+    /// [`wait`](Self::wait) until `deadline` at most. Returns whether the event was set in time.
     pub fn wait_until(&self, deadline: Instant) -> bool {
         self.is_set()
             || waiting_for(awaited("event", self), || {
@@ -149,7 +150,8 @@ impl Event {
         EventWait { event: self, waiter: Waiter::new(&self.queue), joined: false }
     }
 
-    /// Under the queue's lock: true if it is set; otherwise the word says that a waiter is queued.
+    /// Under the queue's lock: returns true if the event is set. Otherwise the word records that a
+    /// waiter is queued.
     ///
     /// Either this sees `SET`, or the setter's exchange sees `WAITERS` and takes the queue's lock
     /// after us.
@@ -157,19 +159,18 @@ impl Event {
         let mut word = self.word.load(Ordering::Relaxed);
         while word & SET == 0 {
             if word & WAITERS != 0 {
-                // Only a setter under the lock can take it down, or set the event meanwhile.
+                // Only a setter under the lock can clear it, or set the event meanwhile.
                 return false;
             }
             let new = word | WAITERS;
-            // Relaxed: the word's own order of changes decides which side sees the other; the
+            // Relaxed: the word's modification order decides which side sees the other, and the
             // queue's lock publishes the node.
             match self.word.compare_exchange_weak(word, new, Ordering::Relaxed, Ordering::Relaxed) {
                 Ok(_) => return false,
                 Err(seen) => word = seen,
             }
         }
-        // Ordering: Acquire, and `SET` may be gone again: what was seen pairs with the Release in
-        // `set`.
+        // Ordering: Acquire pairs with the Release in `set`, even if `SET` is gone again by now.
         acquire_fence!(self.word);
         true
     }

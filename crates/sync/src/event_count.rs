@@ -1,9 +1,10 @@
-//! Sleeping workers, and waking one of them: one futex a sleeper, one bitmap for all.
+//! An eventcount: sleeping workers, and waking one of them. One futex per sleeper, one bitmap for
+//! all.
 //!
 //! The protocol and its proof are in the crate's `README.md`, section *Eventcount*. State of a
 //! slot:
 //!
-//! | word | bit in the bitmap | meaning | leaves it |
+//! | word | bit in the bitmap | meaning | changed by |
 //! |---|---|---|---|
 //! | `AWAKE` 0 | 0 | not announced | owner: `announce` |
 //! | `ANNOUNCED` 1 | 1 | rescans, may sleep soon | owner: `sleep`, `cancel`; notifier: clears bit |
@@ -11,9 +12,9 @@
 //! | 1 or 2 | 0 | claimed by one notifier, soon `NOTIFIED` | that notifier |
 //! | `NOTIFIED` 3 | 0 | a notification waits to be taken | owner: `sleep`, `cancel` |
 //!
-//! Access: only the slot's owner sets its bit and writes the words other than `NOTIFIED`; the one
-//! that clears a set bit, owner or notifier, decides what becomes of the announcement; `count` is
-//! raised before a bit is set and lowered after one was cleared, so it is never too low.
+//! Access: only the slot's owner sets its bit and writes the words other than `NOTIFIED`. Whoever
+//! clears a set bit, owner or notifier, decides the fate of the announcement. `count` is raised
+//! before a bit is set and lowered after one was cleared, so it is never too low.
 
 use crate::sys::{Deadline, FutexWord};
 use sateen_base::CachePadded;
@@ -27,15 +28,15 @@ const ANNOUNCED: u32 = 1;
 const ASLEEP: u32 = 2;
 const NOTIFIED: u32 = 3;
 
-/// A fixed number of slots, in each of which one worker sleeps. Any thread wakes them, one by one.
+/// A fixed number of slots, in each of which one worker sleeps. Any thread wakes them one by one.
 ///
 /// # The fence is the caller's
 ///
-/// A worker must not fall asleep while work is published, and a publisher must not pay for sleepers
-/// that are not there. Each side writes its own word and then reads the other's, which needs a full
-/// fence between write and read on both sides, or a light one on one side and a heavy one on the
-/// other ([`sateen_base::fence`]). This type issues none, because only the caller knows which ones
-/// it needs:
+/// A worker must not fall asleep while work is being published, and a publisher must not pay when
+/// there are no sleepers. Each side writes its own word and then reads the other's. That needs a
+/// full fence between write and read on both sides, or a light one on one side and a heavy one on
+/// the other ([`sateen_base::fence`]). This type issues no fence, because only the caller knows
+/// which ones it needs:
 ///
 /// ```text
 /// sleeper                                   publisher
@@ -46,23 +47,24 @@ const NOTIFIED: u32 = 3;
 ///   nothing?    sleep(slot, ..)
 /// ```
 ///
-/// * A heavy fence of the sleeper allows a light one of the publisher, and the other way round. Two
-///   light ones lose wake-ups.
-/// * The fence lies after `announce` returned and before the first read of the rescan; and after
-///   the work can be seen and before `has_sleepers`.
-/// * With both, either the rescan finds the work or `has_sleepers` is true and `notify_one` finds
+/// * A heavy fence of the sleeper allows a light one of the publisher, and vice versa. Two light
+///   ones lose wake-ups.
+/// * The sleeper's fence comes after `announce` has returned and before the first read of the
+///   rescan. The publisher's comes after the work is visible and before `has_sleepers`.
+/// * With both, either the rescan finds the work, or `has_sleepers` is true and `notify_one` finds
 ///   the slot (or another announced one).
-/// * Without the sleeper's fence, sleep timed and rescan: that is what time-outs are for.
-/// * What happened before a notification is visible to the notified worker.
+/// * Without the sleeper's fence, sleep with a time limit and rescan.
+/// * Writes before a notification are visible to the notified worker.
 ///
-/// A notification is never lost: it is handed either to [`sleep`](Self::sleep), which returns true,
-/// or to [`cancel`](Self::cancel), which returns false. A worker that is handed one must look for
-/// work once more, or pass it on.
+/// A notification is never lost: it goes either to [`sleep`](Self::sleep), which returns true, or
+/// to [`cancel`](Self::cancel), which returns false. A worker that receives one must look for work
+/// once more, or pass it on.
 ///
-/// Each slot has one owner at a time, which alone calls `announce`, `sleep` and `cancel` for it.
+/// Each slot has one owner at a time, and only the owner calls `announce`, `sleep` and `cancel` for
+/// it.
 ///
 /// # Cost
-/// 128 bytes a slot, allocated in [`new`](Self::new); nothing allocates afterwards.
+/// 128 bytes per slot, allocated in [`new`](Self::new); nothing allocates afterwards.
 ///
 /// # Examples
 ///
@@ -91,7 +93,7 @@ const NOTIFIED: u32 = 3;
 /// });
 /// ```
 pub struct EventCount {
-    /// How many slots are announced, or a little more. Hot paths read it; sleeping and waking write
+    /// Number of announced slots, or slightly more. Hot paths read it; sleeping and waking write
     /// it.
     count: CachePadded<AtomicUsize>,
     /// Bit `s % 64` of word `s / 64` is set while slot `s` is announced and unclaimed.
@@ -116,7 +118,7 @@ impl EventCount {
         }
     }
 
-    /// How many slots there are.
+    /// The number of slots.
     pub fn slots(&self) -> usize {
         self.slots.len()
     }
@@ -125,28 +127,28 @@ impl EventCount {
     ///
     /// # Cost
     ///
-    /// One relaxed load of a word that is written only when workers go to sleep or are woken.
+    /// One relaxed load of a word that is written only when workers fall asleep or are woken.
     #[inline(always)]
     pub fn has_sleepers(&self) -> bool {
         self.sleepers() != 0
     }
 
-    /// How many slots are announced, at some moment. A slot that is just being announced or claimed
-    /// may already, or still, be counted.
+    /// Number of announced slots at some moment. A slot that is just being announced or claimed may
+    /// or may not be counted.
     #[inline(always)]
     pub fn sleepers(&self) -> usize {
         // Relaxed: the caller's fence orders it after the publication of its work.
         self.count.load(Ordering::Relaxed)
     }
 
-    /// How many slots are announced and not yet notified, looked at one after another. Exact while
-    /// none is announced, notified or cancelled.
+    /// Number of slots that are announced and not notified, read one after another. Exact while
+    /// none is being announced, notified or cancelled.
     ///
     /// # Cost
-    /// 64 slots a load.
+    /// One load for 64 slots.
     pub fn announced(&self) -> usize {
-        // Ordering: Acquire pairs with the Release in `announce`: what the owner did before is
-        // seen.
+        // Ordering: Acquire pairs with the Release in `announce`, so the owner's earlier writes are
+        // visible.
         let count = |bits: &AtomicU64| bits.load(Ordering::Acquire).count_ones() as usize;
         self.bits.iter().map(count).sum()
     }
@@ -155,7 +157,7 @@ impl EventCount {
     /// rescan, and call [`sleep`](Self::sleep) or [`cancel`](Self::cancel).
     ///
     /// # Panics
-    /// If there is no such slot, or it is announced already.
+    /// If there is no such slot, or it is already announced.
     pub fn announce(&self, slot: usize) {
         let word = self.slots[slot].word();
         let before = word.load(Ordering::Relaxed);
@@ -169,10 +171,11 @@ impl EventCount {
         self.bits[slot / 64].fetch_or(1 << (slot % 64), Ordering::Release);
     }
 
-    /// Takes the announcement of `slot` back. True if it was still there. False if a notification
-    /// had already been given to it: the notification is taken now, and the caller must act on it.
+    /// Withdraws the announcement of `slot`. Returns true if it was still there. Returns false if
+    /// it had already received a notification, which is consumed now, and the caller must act on
+    /// it.
     ///
-    /// Waits for a notifier that is between its two steps (a few instructions, unless preempted).
+    /// Waits for a notifier between its two steps (a few instructions, unless preempted).
     ///
     /// # Panics
     /// If there is no such slot, or it is not announced.
@@ -193,7 +196,7 @@ impl EventCount {
     /// waits for ever.
     ///
     /// Call it after [`announce`](Self::announce). It returns at once if the notification came in
-    /// between. After a time-out the slot is still announced: cancel it or sleep again.
+    /// between. After a time-out the slot is still announced: cancel it, or sleep again.
     ///
     /// # Cost
     /// A futex wait; a notification that is already there costs one locked instruction.
@@ -216,7 +219,8 @@ impl EventCount {
                 return self.take_notification(slot);
             }
         }
-        // Back to a state whose notifier needs no system call, unless one came at the last moment.
+        // Return to a state whose notifier needs no system call, unless one came at the last
+        // moment.
         // Ordering: Acquire on failure pairs with the Release in `wake`.
         match word.compare_exchange(ASLEEP, ANNOUNCED, Ordering::Relaxed, Ordering::Acquire) {
             Ok(_) => false,
@@ -225,16 +229,16 @@ impl EventCount {
     }
 
     /// Notifies one announced slot and wakes it; `None` if none is announced. It is unspecified
-    /// which one (now: the lowest). Issue the publisher's fence first (see [`EventCount`]).
+    /// which one (currently the lowest). Issue the publisher's fence first (see [`EventCount`]).
     ///
     /// # Cost
-    /// 64 slots a load; if one is found three locked instructions, and a system call if it
-    /// sleeps already.
+    /// One load for 64 slots. If a slot is found, three locked instructions, and a system call if
+    /// it is already asleep.
     pub fn notify_one(&self) -> Option<usize> {
         self.notify_any(|_| u64::MAX)
     }
 
-    /// The same, but notifies `slot` only if no other is announced.
+    /// Like [`notify_one`](Self::notify_one), but notifies `slot` only if no other is announced.
     ///
     /// # Cost
     /// See [`notify_one`](Self::notify_one).
@@ -243,8 +247,7 @@ impl EventCount {
         self.notify_any(others).or_else(|| self.notify(slot).then_some(slot))
     }
 
-    /// Notifies one of the slots that are announced, and among those of their word that `wanted`
-    /// has bits for.
+    /// Notifies one announced slot, among those selected by the bits of `wanted` for their word.
     fn notify_any(&self, wanted: impl Fn(usize) -> u64) -> Option<usize> {
         if !self.has_sleepers() {
             return None;
@@ -265,15 +268,14 @@ impl EventCount {
         None
     }
 
-    /// Notifies `slot` if it is announced; whether it was.
+    /// Notifies `slot` if it is announced. Returns whether it was.
     ///
     /// # Panics
     /// If there is no such slot.
     pub fn notify(&self, slot: usize) -> bool {
         assert!(slot < self.slots.len(), "no slot {slot}");
         let (index, bit) = (slot / 64, 1 << (slot % 64));
-        // Relaxed: the caller's fence orders it after the publication; most often the bit is not
-        // set.
+        // Relaxed: the caller's fence orders it after the publication. Usually the bit is not set.
         let claimed = self.bits[index].load(Ordering::Relaxed) & bit != 0 && self.claim(index, bit);
         if claimed {
             self.wake(slot);
@@ -281,7 +283,7 @@ impl EventCount {
         claimed
     }
 
-    /// Clears `bit`; true for the one caller that found it set.
+    /// Clears `bit`. Returns true for the one caller that found it set.
     fn claim(&self, index: usize, bit: u64) -> bool {
         // Ordering: Acquire pairs with the Release in `announce`.
         let claimed = self.bits[index].fetch_and(!bit, Ordering::Acquire) & bit != 0;
@@ -301,7 +303,7 @@ impl EventCount {
         }
     }
 
-    /// The owner saw `NOTIFIED`: no other thread touches the word until it announces again.
+    /// The owner has seen `NOTIFIED`, so no other thread touches the word until it announces again.
     fn take_notification(&self, slot: usize) -> bool {
         self.slots[slot].word().store(AWAKE, Ordering::Relaxed);
         true

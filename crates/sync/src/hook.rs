@@ -1,21 +1,22 @@
-//! The parking hook: how code blocks without knowing whether it runs on a thread or on a fiber.
+//! The parking hook, through which code blocks without knowing whether it runs on a thread or a
+//! fiber.
 //!
 //! An owner of threads may [`install`] a [`Blocker`] on them. The runtime installs one on each of
-//! its workers, so that a fiber that blocks is suspended and the worker goes on. Every other thread
-//! blocks by sleeping in the kernel ([`ThreadParker`]).
+//! its workers, so that a fiber that blocks is suspended and the worker runs other work. Every
+//! other thread blocks by sleeping in the kernel ([`ThreadParker`]).
 //!
-//! Every primitive of this crate blocks in one pattern:
+//! Every primitive of this crate blocks in the same way:
 //!
-//! 1. take [`current_waker`] and put it where the other side will find it;
-//! 2. check the condition, and leave if it holds;
+//! 1. get [`current_waker`] and put it where the other side will find it;
+//! 2. check the condition, and stop if it holds;
 //! 3. [`park`]; go to 2.
 //!
 //! A wake-up between 1 and 3 leaves a token that makes 3 return at once, so none is lost. A token
-//! may also be left over from an earlier wait: hence the loop.
+//! may also be left over from an earlier wait, so the loop is needed.
 //!
 //! While thread-locals are being destroyed (a lock taken in another thread-local's destructor), the
-//! thread's own parker may be gone. [`current_waker`] then gives a waker that does nothing and
-//! [`park`] sleeps for 100 µs: the loop polls. Correct, slow, and rare.
+//! thread's own parker may be gone. Then [`current_waker`] returns a waker that does nothing, and
+//! [`park`] sleeps for 100 µs, so the loop polls. This is correct, slow, and rare.
 
 #[doc(hidden)]
 pub use crate::block_on::context_of;
@@ -30,14 +31,14 @@ use std::fmt;
 use std::sync::Arc;
 use std::task::Waker;
 
-/// How the code on a thread blocks. A runtime implements it for its workers.
+/// How code on a thread blocks. A runtime implements it for its workers.
 ///
 /// An implementation
 ///
 /// * must keep one token per context: a wake before [`park`](Blocker::park) makes it return at
 ///   once;
-/// * must make what the waker did before `wake` visible to the context after `park`;
-/// * may return from `park` for no reason;
+/// * must make the waker's earlier writes visible to the context after `park`;
+/// * may return from `park` spuriously;
 /// * may unwind out of `park` with [`Cancelled`]: the primitives of this crate then withdraw the
 ///   wait.
 ///
@@ -80,7 +81,7 @@ use std::task::Waker;
 /// assert_eq!(blocker.1.get(), 1);
 /// ```
 pub unsafe trait Blocker: 'static {
-    /// A waker for the current context (thread or fiber), valid for as long as it is kept.
+    /// A waker for the current context (thread or fiber). It may be kept for any time.
     fn waker(&self) -> Waker;
 
     /// Blocks the current context until a waker obtained for it is woken.
@@ -89,34 +90,33 @@ pub unsafe trait Blocker: 'static {
     /// As [`park`](Blocker::park), but returns soon after `deadline` at the latest.
     fn park_until(&self, deadline: Instant);
 
-    /// Says what the context is about to wait for, or (`None`) that its wait has ended. This is for
+    /// Records what the context is about to wait for, or (`None`) that its wait has ended. For
     /// reports only.
     fn waits_for(&self, _what: Option<Awaited>) {}
 
-    /// Where futures that are polled here arm their timers, if the thread's owner fires timers
-    /// itself.
+    /// Where futures polled here arm their timers, if the thread's owner fires timers itself.
     fn timers(&self) -> Option<Arc<TimerQueue>> {
         None
     }
 
-    /// Says that a timer was armed in [`timers`](Blocker::timers) that comes before all others
+    /// Called when a timer was armed in [`timers`](Blocker::timers) that comes before all others
     /// there.
     fn earlier_timer(&self) {}
 
-    /// Whether a pause before [`park`](Blocker::park) may be of use: another thread may hold what
-    /// the context wants. False where all contexts share the thread, because there a pause only
-    /// holds up the holder.
+    /// Whether a pause before [`park`](Blocker::park) may help, because another thread may hold
+    /// what the context wants. False if all contexts share the thread, where a pause only delays
+    /// the holder.
     fn may_spin(&self) -> bool {
         true
     }
 
     /// The identity of the calling context for [`ReentrantMutex`](crate::ReentrantMutex), from its
-    /// beginning to its end. `None`: that of its thread.
+    /// beginning to its end. `None` for that of its thread.
     fn identity(&self) -> Option<&Identity> {
         None
     }
 
-    /// Forbids `park` of this context to unwind, until it is unmasked as often as masked.
+    /// Forbids `park` of this context to unwind, until each mask has been unmasked.
     fn mask(&self) {}
 
     /// Ends one [`mask`](Blocker::mask).
@@ -126,10 +126,10 @@ pub unsafe trait Blocker: 'static {
     unsafe fn unmask(&self) {}
 }
 
-/// The panic with which a cancelled task unwinds, out of [`park`](Blocker::park) and elsewhere.
+/// The payload with which a cancelled task unwinds, out of [`park`](Blocker::park) and elsewhere.
 ///
-/// The task's boundary catches it, and the joiner learns of it by an error. Code that catches
-/// panics should let it through by resuming the unwinding.
+/// The task's boundary catches it, and the joiner gets an error. Code that catches panics should
+/// let it through by resuming the unwinding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cancelled;
 
@@ -141,7 +141,7 @@ impl fmt::Display for Cancelled {
 
 impl std::error::Error for Cancelled {}
 
-/// What a context waits for, for reports; see [`Blocker::waits_for`].
+/// What a context waits for; see [`Blocker::waits_for`].
 #[derive(Clone, Copy, Debug)]
 pub struct Awaited {
     kind: &'static str,
@@ -149,13 +149,13 @@ pub struct Awaited {
     owner: Option<OwnerOf>,
 }
 
-// SAFETY: the place is an address until a function of `with_owner` gets it, whose caller has
-// promised what any thread may do then.
+// SAFETY: the place is only an address until a function of `with_owner` gets it, and the caller of
+// `with_owner` has promised that any thread may then use it.
 unsafe impl Send for Awaited {}
 // SAFETY: as above.
 unsafe impl Sync for Awaited {}
 
-/// A function that returns the [`context_id`] of the owner of the primitive at a place, 0 for none.
+/// A function that returns the [`context_id`] of the owner of the primitive at a place; 0 for none.
 pub type OwnerOf = unsafe fn(*const ()) -> u64;
 
 impl Awaited {
@@ -176,8 +176,9 @@ impl Awaited {
     ///
     /// # Safety
     /// While a context [waits for](waiting_for) the result, or a copy of it, `owner` may be called
-    /// with this place: on the waiting thread, or on another one while the waiting thread sleeps
-    /// and cannot go on. It must return soon, and must neither wait nor unwind.
+    /// with this place. The call comes from the waiting thread, or from another one while the
+    /// waiting thread sleeps and cannot continue. It must return soon, and must neither wait nor
+    /// unwind.
     #[inline]
     pub const unsafe fn with_owner(self, owner: OwnerOf) -> Self {
         Self { owner: Some(owner), ..self }
@@ -201,9 +202,9 @@ impl Awaited {
         self.place.addr()
     }
 
-    /// The function that returns its owner, if there is one. Call it with
-    /// [`place`](Self::place), and only while the context waits: so the primitive is still
-    /// there. Call it on the thread where the context blocked, or while that thread cannot go on.
+    /// The function that returns its owner, if there is one. Call it with [`place`](Self::place),
+    /// and only while the context waits, so that the primitive is valid. Call it on the thread
+    /// where the context blocked, or while that thread cannot continue.
     #[inline]
     pub const fn owner(&self) -> Option<OwnerOf> {
         self.owner
@@ -215,7 +216,7 @@ plain_thread_local! {
 }
 
 plain_thread_local! {
-    /// The identity of what runs here outside any context of a blocker.
+    /// The identity of code outside of any context of a blocker.
     static IDENTITY: Identity = Identity::new();
 }
 
@@ -227,7 +228,7 @@ thread_local! {
     static OWN: Own = Own::new();
 }
 
-/// The thread's own parker, with its waker made once: waiting then allocates nothing.
+/// The thread's own parker, with its waker created once, so that waiting allocates nothing.
 struct Own {
     parker: Arc<ThreadParker>,
     waker: Waker,
@@ -241,16 +242,16 @@ impl Own {
 }
 
 /// Whether blocking on this thread suspends something cheaper than the thread. Then long spinning
-/// before a wait does not pay.
+/// before a wait does not pay off.
 #[inline]
 pub fn suspends() -> bool {
     installed().is_some()
 }
 
-/// Makes `blocker` the way in which the calling thread blocks (`None`: it sleeps in the kernel),
-/// and returns the blocker that was there before.
+/// Sets how the calling thread blocks (`None`: it sleeps in the kernel), and returns the previous
+/// blocker.
 ///
-/// It has no effect, and returns `None`, when the thread's locals are gone.
+/// Has no effect, and returns `None`, if the thread-locals are gone.
 ///
 /// See [`Blocker`] for an example.
 ///
@@ -259,9 +260,9 @@ pub fn suspends() -> bool {
 /// ```
 ///
 /// # Safety
-/// No wait is in progress on this thread: its waker and its parking would not match, and it might
-/// sleep for ever. The former blocker is installed again before control returns to the code that
-/// installed that one. The result is used for that only.
+/// No wait is in progress on this thread. Otherwise its waker and its parking would not match, and
+/// it might sleep for ever. The previous blocker is installed again before control returns to the
+/// code that installed it. The result is used for that only.
 pub unsafe fn install(blocker: Option<&'static dyn Blocker>) -> Option<&'static dyn Blocker> {
     BLOCKER.try_with(|cell| cell.replace(blocker)).unwrap_or(None)
 }
@@ -272,11 +273,11 @@ pub(crate) fn installed() -> Option<&'static dyn Blocker> {
     BLOCKER.try_with(Cell::get).unwrap_or(None)
 }
 
-/// A waker for the calling context, from the installed blocker or else the plain thread.
+/// A waker for the calling context, from the installed blocker, or else for the plain thread.
 ///
 /// # Cost
-/// On a plain thread, one thread-local and one reference count. It allocates at a thread's first
-/// call only.
+/// On a plain thread, one thread-local access and one reference count. It only allocates at a
+/// thread's first call.
 ///
 /// ```
 /// let waker = sateen::sync::park::current_waker();
@@ -290,8 +291,9 @@ pub fn current_waker() -> Waker {
     }
 }
 
-/// Blocks the calling context until a waker from [`current_waker`] is woken; at once if one was
-/// since the last call. May return for no reason: call it in a loop that checks what it waits for.
+/// Blocks the calling context until a waker from [`current_waker`] is woken. Returns at once if one
+/// was woken since the last call. May return spuriously, so call it in a loop that checks the
+/// condition.
 ///
 /// See [`current_waker`] for an example.
 pub fn park() {
@@ -322,13 +324,13 @@ pub fn park_until(deadline: Instant) {
     }
 }
 
-/// Where the calling thread's owner wants timers to be armed, if it fires any.
+/// The queue in which the thread's owner wants timers to be armed, if it fires timers.
 #[cfg(not(loom))]
 pub(crate) fn timers() -> Option<Arc<TimerQueue>> {
     installed()?.timers()
 }
 
-/// A timer armed in [`timers`] is the earliest there.
+/// Called when a timer armed in [`timers`] is the earliest there.
 #[cfg(not(loom))]
 pub(crate) fn earlier_timer() {
     if let Some(blocker) = installed() {
@@ -336,7 +338,7 @@ pub(crate) fn earlier_timer() {
     }
 }
 
-/// Says what the calling context waits for while `wait` runs; see [`Blocker::waits_for`].
+/// Records what the calling context waits for while `wait` runs; see [`Blocker::waits_for`].
 pub fn waiting_for<R>(what: Awaited, wait: impl FnOnce() -> R) -> R {
     let Some(blocker) = installed() else { return wait() };
     struct Over(&'static dyn Blocker);
@@ -350,14 +352,14 @@ pub fn waiting_for<R>(what: Awaited, wait: impl FnOnce() -> R) -> R {
     wait()
 }
 
-/// Runs `f` so that a wait in it does not end in the unwinding of a cancelled task. For waits that
-/// must come to their end: locking again after a condition wait, for example.
+/// Runs `f`, whose waits are not ended by a cancellation. For waits that must complete, such as
+/// relocking after a condition wait.
 pub fn uninterrupted<R>(f: impl FnOnce() -> R) -> R {
     let Some(blocker) = installed() else { return f() };
     struct Over(&'static dyn Blocker);
     impl Drop for Over {
         fn drop(&mut self) {
-            // SAFETY: begun below, in this context, and ended here alone.
+            // SAFETY: begun below, in this context, and only ended here.
             unsafe { self.0.unmask() };
         }
     }
@@ -370,7 +372,7 @@ pub fn uninterrupted<R>(f: impl FnOnce() -> R) -> R {
 /// ever has it.
 ///
 /// # Cost
-/// One thread-local; a plain thread draws its number at its first call.
+/// One thread-local access; a plain thread draws its number at its first call.
 #[inline]
 pub fn context_id() -> u64 {
     match CONTEXT_ID.with(Cell::get) {
@@ -379,26 +381,26 @@ pub fn context_id() -> u64 {
     }
 }
 
-/// The same, but 0 for a plain thread that has not drawn one: for hot paths.
+/// Like [`context_id`], but 0 for a plain thread that has not drawn one. For hot paths.
 #[cfg(not(loom))]
 #[inline(always)]
 pub(crate) fn known_context_id() -> u64 {
     CONTEXT_ID.with(Cell::get)
 }
 
-/// Makes `id` the calling context's number (0: the thread draws one when it needs it), and returns
-/// the number before. For runtimes, which run contexts. Numbers with the top bit set are those of
-/// plain threads.
+/// Sets the calling context's number (0: the thread draws one when needed), and returns the
+/// previous number. For runtimes, which run contexts. Plain threads have numbers with the top bit
+/// set.
 ///
 /// # Safety
 /// The caller runs the contexts of this thread, and `id` is the number of the one that runs next.
-/// (The number decides what waits for itself, and what reports say.)
+/// (The number is used to detect self-waits, and in reports.)
 #[inline]
 pub unsafe fn set_context_id(id: u64) -> u64 {
     CONTEXT_ID.with(|cell| cell.replace(id))
 }
 
-/// The number by which [`ReentrantMutex`](crate::ReentrantMutex) knows the calling context.
+/// The number by which [`ReentrantMutex`](crate::ReentrantMutex) identifies the calling context.
 #[inline]
 pub(crate) fn identity() -> u64 {
     match installed().and_then(Blocker::identity) {
@@ -409,7 +411,7 @@ pub(crate) fn identity() -> u64 {
 
 #[cold]
 fn draw_id() -> u64 {
-    // Not the model's: a number decides nothing.
+    // Not the model's: numbers have no influence on a model.
     static NEXT: std::sync::Mutex<u64> = std::sync::Mutex::new(1 << 63);
     let id = {
         let mut next = NEXT.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
@@ -420,7 +422,7 @@ fn draw_id() -> u64 {
     id
 }
 
-/// Parking without a parker: come back soon.
+/// Parking without a parker: return soon.
 #[cold]
 fn nap() {
     #[cfg(loom)]

@@ -1,16 +1,17 @@
-//! The identity of a context, by which re-entrant locks know their holder.
+//! The identity of a context, by which re-entrant locks recognise their holder.
 
 use crate::sys::plain_thread_local;
 use std::cell::Cell;
 use std::marker::PhantomData;
 use std::sync::{Mutex, PoisonError};
 
-/// Tells a context of one thread from all others, as [`ReentrantMutex`](crate::ReentrantMutex)
-/// does. For runtimes: see [`Blocker::identity`](crate::park::Blocker::identity).
+/// Distinguishes a context of one thread from all others, for
+/// [`ReentrantMutex`](crate::ReentrantMutex). For runtimes: see
+/// [`Blocker::identity`](crate::park::Blocker::identity).
 ///
-/// It is made where the context begins to run, and dropped where the context ends. It cannot leave
-/// its thread, and no other ever has its number: so what is locked with it is used on this thread
-/// alone.
+/// It is created where the context begins to run, and dropped where the context ends. It cannot
+/// leave its thread, and its number is never reused. So whatever is locked with it is used on this
+/// thread alone.
 ///
 /// # Cost
 /// A word. The number is drawn at its first use.
@@ -30,16 +31,16 @@ use std::sync::{Mutex, PoisonError};
 /// ```
 #[derive(Debug, Default)]
 pub struct Identity {
-    /// 0 until it is asked for.
+    /// 0 until first used.
     number: Cell<u64>,
     _not_send: PhantomData<*const ()>,
 }
 
-/// Numbers that a thread takes at once.
+/// Numbers that a thread takes at a time.
 const BLOCK: u64 = if cfg!(miri) { 1 << 2 } else { 1 << 10 };
 
 plain_thread_local! {
-    /// Next and end of the thread's own.
+    /// The next and last of the thread's own numbers.
     static NUMBERS: Cell<(u64, u64)> = Cell::new((0, 0));
 }
 
@@ -75,7 +76,7 @@ impl Identity {
 /// The first of a block of numbers.
 #[cold]
 fn take_block() -> u64 {
-    // Not the model's: which number it is decides nothing. 64 bits do not wrap.
+    // Not the model's: numbers have no influence on a model. 64 bits do not wrap.
     static NEXT: Mutex<u64> = Mutex::new(BLOCK);
     let mut next = NEXT.lock().unwrap_or_else(PoisonError::into_inner);
     *next += BLOCK;

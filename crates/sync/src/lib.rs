@@ -17,7 +17,7 @@
 //! | short sections of threads | [`spin`] |
 //! | one thread, no atomics | [`local`] (feature `local`) |
 //!
-//! Each blocks a thread, suspends a fiber, or is awaited; for ever, or with a time limit.
+//! Each blocks a thread, suspends a fiber, or is awaited, with or without a time limit.
 //!
 //! # For building primitives
 //!
@@ -26,25 +26,26 @@
 //! * [`park`]: the hook through which everything blocks. A plain thread sleeps in the kernel; the
 //!   runtime installs a [`park::Blocker`] on its workers, and fibers suspend.
 //! * [`WaitQueue`]: the one queue of waiters, the base of every primitive.
-//! * [`WaitPoint`]: waiting for changes that are made without a lock.
-//! * [`EventCount`]: where workers sleep when there is nothing to do, and waking one of them.
+//! * [`WaitPoint`]: waiting for changes made without a lock.
+//! * [`EventCount`]: sleep of idle workers, and waking one of them.
 //! * [`RawMutex`], [`RawRwLock`]: raw locks, for [`lock_api`].
 //!
 //! # Layer and invariants
 //!
 //! Below: `sateen-base`. Above: everything that waits. Nothing here knows of tasks, fibers or
-//! runtimes, and nothing here starts a thread but the timers of threads that have no runtime.
+//! runtimes. Nothing here starts a thread, except the timers of threads without a runtime.
 //!
 //! 1. No foreign code (wakers, values) runs while an internal lock is held.
 //! 2. A notification is used or passed on: cancelling a wait loses nothing.
-//! 3. Waiting allocates nothing, but for a plain thread's own parker, once, the signal of a
-//!    [`block_on`], and the heap of a timer queue, which grows with the most timers armed at once.
-//! 4. An unlock gives the lock to no waiter: it frees the lock, and wakes at most one.
+//! 3. Waiting allocates nothing, with three exceptions: a plain thread's own parker, once; the
+//!    signal of a [`block_on`]; and the heap of a timer queue, which grows with the most timers
+//!    armed at once.
+//! 4. An unlock hands the lock to no waiter: it frees the lock, and wakes at most one.
 //!
 //! States, protocols and proof sketches are in the crate's `README.md`; the loom models are in
 //! `tests/loom_*.rs`, with their canaries in `tests/faults.txt`.
 
-// Without the feature, what others would build on is used in part.
+// Without the feature, the primitives are only used in part.
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 #![cfg_attr(not(feature = "primitives"), allow(dead_code, unreachable_pub, unused_imports))]
 
@@ -94,7 +95,7 @@ pub use condvar::{Condvar, CondvarWait, WaitTimeoutResult};
 pub use event::{Event, EventWait};
 #[cfg(feature = "primitives")]
 pub use event_count::EventCount;
-/// The interface of raw locks, over which other structures here are generic.
+/// Raw lock traits, over which other structures here are generic.
 pub use lock_api;
 pub use mutex::{Lock, MappedMutexGuard, Mutex, MutexGuard, RawMutex};
 pub use once::{Lazy, Once, OnceLock, OnceState};

@@ -4,16 +4,15 @@ use sateen_base::prim::{AtomicU64, Ordering};
 use std::cell::Cell;
 use std::fmt;
 
-/// Counts for one thread, and adds what it has counted to a shared total when it is flushed or
-/// dropped.
+/// Counts on one thread, and adds its count to a shared total when flushed or dropped.
 ///
-/// It is for loops: an addition costs what a local variable costs, and the total is touched once.
-/// Other threads see additions only after the flush. A panic drops the handle and so flushes it;
-/// [`std::mem::forget`] loses what was not flushed.
+/// It is for loops: an addition costs as much as on a local variable, and the total is touched
+/// once. Other threads see additions only after the flush. A panic drops the handle and so flushes
+/// it; [`std::mem::forget`] loses unflushed additions.
 ///
 /// # Cost
-/// An addition is no atomic access; a flush is one locked instruction, and nothing if there
-/// is nothing to add.
+/// An addition is not an atomic access. A flush is one locked instruction, or nothing if there is
+/// nothing to add.
 ///
 /// # Examples
 ///
@@ -39,7 +38,7 @@ pub struct LocalCounter<'a> {
 }
 
 impl<'a> LocalCounter<'a> {
-    /// A handle on `total` with nothing counted yet.
+    /// Creates a handle to `total`, with nothing counted yet.
     #[inline]
     pub const fn new(total: &'a AtomicU64) -> Self {
         Self { total, pending: Cell::new(0) }
@@ -72,8 +71,8 @@ impl<'a> LocalCounter<'a> {
         self.pending.get()
     }
 
-    /// Adds to the total what was not flushed yet. It publishes nothing else: the total is no
-    /// signal for other data.
+    /// Adds the unflushed count to the total. It publishes nothing else: the total is no signal for
+    /// other data.
     ///
     /// ```
     /// use std::sync::atomic::{AtomicU64, Ordering};

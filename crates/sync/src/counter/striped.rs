@@ -1,27 +1,28 @@
-//! A counter of stripes, each written by one thread.
+//! A striped counter, with a stripe for each thread.
 
 use sateen_base::prim::Ordering;
 use sateen_base::prim::searched::AtomicU64;
 use sateen_base::{CachePadded, thread_number};
 use std::fmt;
 
-/// A counter that threads add to without disturbing each other.
+/// A counter to which threads add without contention.
 ///
 /// Only the thread with number `i` ([`thread_number`]) writes stripe `i`, by a load and a store.
-/// Numbers are small, and given back when a thread ends: the next thread goes on with the stripe
+/// Numbers are small, and released when a thread ends: the next thread continues with the stripe
 /// and its value. Threads whose number is `STRIPES` or more, and those that are just ending, share
-/// one stripe by locked instructions. So `STRIPES` should be no less than the number of threads
-/// that live at the same time.
+/// one stripe by locked instructions. So `STRIPES` should be at least the number of threads that
+/// live at the same time.
 ///
-/// [`StripedCounter::new`] makes one of 64 stripes, [`StripedCounter::with_stripes`] any other. It
+/// [`StripedCounter::new`] creates 64 stripes, [`StripedCounter::with_stripes`] any number. It
 /// allocates nothing and can be a `static`.
 ///
-/// An addition in a signal handler may get lost, or undo one that it interrupted.
+/// An addition in a signal handler may be lost, or undo one that it interrupted.
 ///
 /// # Cost
-/// An addition is a load and a store (0.3 ns), or a locked instruction in the shared stripe; the
+/// An addition is a load and a store (0.3 ns), or a locked instruction in the shared stripe. The
 /// first one of a thread also draws its number. A sum loads `STRIPES + 1` lines. A counter takes
-/// `(STRIPES + 1) * 128` bytes, 8.1 KiB for 64: where counters are many, plain atomics are better.
+/// `(STRIPES + 1) * 128` bytes, 8.1 KiB for 64. If there are many counters, plain atomics are
+/// better.
 ///
 /// # Examples
 ///
@@ -37,7 +38,7 @@ use std::fmt;
 /// assert_eq!(HITS.sum(), 4000);
 /// ```
 pub struct StripedCounter<const STRIPES: usize = 64> {
-    /// Stripe `i` is written by the thread with number `i` alone.
+    /// Only the thread with number `i` writes stripe `i`.
     stripes: [CachePadded<AtomicU64>; STRIPES],
     /// Written by all other threads.
     shared: CachePadded<AtomicU64>,
@@ -52,11 +53,11 @@ impl StripedCounter {
 }
 
 impl<const STRIPES: usize> StripedCounter<STRIPES> {
-    /// Refuses more stripes than there can be numbers, when the program is compiled.
+    /// Rejects, at compile time, more stripes than there can be numbers.
     const CHECKED: () =
         assert!(STRIPES <= thread_number::LIMIT as usize, "more stripes than threads");
 
-    /// A counter at 0 with the type's number of stripes; with none, all threads share one.
+    /// A counter at 0 with the type's number of stripes. With none, all threads share one.
     ///
     /// More than [`thread_number::LIMIT`] stripes do not compile.
     ///
@@ -76,7 +77,7 @@ impl<const STRIPES: usize> StripedCounter<STRIPES> {
         }
     }
 
-    /// The same (loom's atomics cannot be made at compile time).
+    /// The same (loom's atomics cannot be created at compile time).
     #[cfg(loom)]
     pub fn with_stripes() -> Self {
         let () = Self::CHECKED;
@@ -86,7 +87,7 @@ impl<const STRIPES: usize> StripedCounter<STRIPES> {
 
     /// Adds `n`, wrapping around.
     ///
-    /// It orders nothing: a sum that contains the addition shows nothing else.
+    /// It orders nothing: a sum that includes the addition makes nothing else visible.
     #[inline(always)]
     pub fn add(&self, n: u64) {
         if !self.add_to_stripe(thread_number::get(), n) {
@@ -113,12 +114,12 @@ impl<const STRIPES: usize> StripedCounter<STRIPES> {
         self.add(n.wrapping_neg());
     }
 
-    /// Adds `n` to the stripe of the thread with `number`, which must be the caller's, if there is
-    /// one.
+    /// Adds `n` to the stripe of the thread with `number`, which must be the caller's. Returns
+    /// whether there is such a stripe.
     #[inline(always)]
     fn add_to_stripe(&self, number: u32, n: u64) -> bool {
         let Some(stripe) = self.stripes.get(number as usize) else { return false };
-        // Relaxed: the one writer reads its own writes; its predecessor's came with the number.
+        // Relaxed: the only writer reads its own writes; its predecessor's came with the number.
         stripe.store(stripe.load(Ordering::Relaxed).wrapping_add(n), Ordering::Relaxed);
         true
     }
@@ -133,7 +134,8 @@ impl<const STRIPES: usize> StripedCounter<STRIPES> {
         self.shared.fetch_add(n, Ordering::Relaxed);
     }
 
-    /// As [`StripedCounter::add`] by the thread with `number`: models have no numbers of their own.
+    /// Like [`StripedCounter::add`] by the thread with `number`: threads of a model have no
+    /// numbers.
     #[cfg(loom)]
     pub fn add_as(&self, number: u32, n: u64) {
         assert!(self.add_to_stripe(number, n));
@@ -141,16 +143,15 @@ impl<const STRIPES: usize> StripedCounter<STRIPES> {
 
     /// The total, modulo 2⁶⁴.
     ///
-    /// * It has every addition that happens before the call and none that happens after it. So it
-    ///   is exact when there is no addition meanwhile: after the threads were joined, or under a
-    ///   lock under which they add.
-    /// * Of each thread's concurrent additions it has the first few, in their order, and the number
-    ///   of them is chosen for each thread alone: it is no snapshot.
-    /// * While additions only add and do not wrap around, it is therefore no less than the total
-    ///   when the call began and no more than the total when it ends (*intermediate value
-    ///   linearizability*, Rinberg and Keidar, DISC 2020), and sums that happen one after the other
-    ///   never go down.
-    /// * With subtractions it may lie outside those bounds, by no more than was added or subtracted
+    /// * It includes every addition that happens before the call and none that happens after it. So
+    ///   it is exact if there are no concurrent additions: after the threads were joined, or under
+    ///   a lock under which they add.
+    /// * Of each thread's concurrent additions it includes the first few, in their order. How many
+    ///   is independent for each thread, so it is not a snapshot.
+    /// * So if additions only add and do not wrap around, it is at least the total at the beginning
+    ///   of the call and at most the total at its end (*intermediate value linearizability*,
+    ///   Rinberg and Keidar, DISC 2020). Consecutive sums never decrease.
+    /// * With subtractions it may lie outside those bounds, by at most what was added or subtracted
     ///   during the call.
     ///
     /// ```
@@ -164,8 +165,8 @@ impl<const STRIPES: usize> StripedCounter<STRIPES> {
         all.fold(0, |sum, stripe| sum.wrapping_add(stripe.load(Ordering::Relaxed)))
     }
 
-    /// Sets the total to 0. It needs exclusive access: an addition at the same time could not be
-    /// told from one before.
+    /// Sets the total to 0. Requires exclusive access: a concurrent addition could not be
+    /// distinguished from an earlier one.
     ///
     /// ```
     /// let mut counter = sateen::sync::counter::StripedCounter::new();
@@ -179,7 +180,7 @@ impl<const STRIPES: usize> StripedCounter<STRIPES> {
         }
     }
 
-    /// The exact total, which becomes 0.
+    /// Returns the exact total and sets it to 0.
     ///
     /// ```
     /// let mut counter = sateen::sync::counter::StripedCounter::new();

@@ -22,7 +22,7 @@ pub(super) fn block_local<F: Future>(what: Awaited, future: F) -> F::Output {
     panic!("waiting for ever: only this thread could end the wait for a local {}", what.kind());
 }
 
-/// The same with a limit, which ends a wait that nothing else could end.
+/// The same with a time limit, which ends a wait that nothing else could end.
 pub(super) fn block_local_timeout<F: Future>(
     what: Awaited,
     timeout: Duration,

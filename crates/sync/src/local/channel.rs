@@ -1,4 +1,4 @@
-//! A queue of messages, for one thread.
+//! A message queue for one thread.
 
 use super::block::{block_local, block_local_timeout};
 use super::permits::{Closed, Permits};
@@ -10,8 +10,8 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::rc::Rc;
 
-/// A channel without a limit, for the fibers and futures of one thread: many senders, many
-/// receivers, first in, first out. A panic of a waker ends where it is woken, and loses no message.
+/// An unbounded channel for the fibers and futures of one thread: many senders, many receivers,
+/// first in, first out. A panic of a waker is discarded, and loses no message.
 ///
 /// # Cost
 /// Sending allocates when the buffer grows.
@@ -64,7 +64,7 @@ struct Chan<T> {
     buffer: RefCell<VecDeque<T>>,
     /// One permit for each free slot; `None` without a limit.
     room: Option<Permits>,
-    /// One permit for each message that was promised to no receiver. Closed with the last sender.
+    /// A permit for each message that was not promised to a receiver. Closed with the last sender.
     items: Permits,
     senders: Cell<usize>,
     receivers: Cell<usize>,
@@ -75,13 +75,13 @@ impl<T> Chan<T> {
         self.receivers.get() == 0
     }
 
-    /// The caller has a slot.
+    /// Called by the owner of a slot.
     fn put(&self, value: T) {
         self.buffer.borrow_mut().push_back(value);
         self.items.put_quietly(1);
     }
 
-    /// The caller was promised a message, or all senders are gone.
+    /// Called when a message was promised, or all senders are gone.
     fn get(&self) -> Result<T, RecvError> {
         let value = self.buffer.borrow_mut().pop_front().ok_or(RecvError)?;
         if let Some(room) = &self.room {
@@ -96,14 +96,14 @@ impl<T> Chan<T> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ZeroCapacity;
 
-/// There are no receivers; the message comes back.
+/// There are no receivers; contains the message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SendError<T>(pub T);
 
-/// Why a message was not sent; it comes back.
+/// Why a message was not sent; contains the message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TrySendError<T> {
-    /// The channel is full (still, when the time was over), or others wait to send.
+    /// The channel is full (also at the time limit), or others wait to send.
     Full(T),
     /// There are no receivers.
     Disconnected(T),
@@ -116,7 +116,7 @@ pub struct RecvError;
 /// Why there is no message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TryRecvError {
-    /// The channel is empty (still, when the time was over), or others wait to receive.
+    /// The channel is empty (also at the time limit), or others wait to receive.
     Empty,
     /// It is empty and there are no senders.
     Disconnected,
@@ -183,7 +183,7 @@ impl<T> Sender<T> {
         Ok(())
     }
 
-    /// [`send`](Self::send) with a limit.
+    /// [`send`](Self::send) with a time limit.
     ///
     /// # Errors
     /// [`TrySendError`] with the message.
@@ -211,7 +211,7 @@ impl<T> Sender<T> {
         Ok(())
     }
 
-    /// Waits for a slot; false if there are no receivers.
+    /// Waits for a slot. Returns false if there are no receivers.
     async fn slot(&self) -> bool {
         if let Some(room) = &self.chan.room
             && !self.chan.deaf()
@@ -278,7 +278,7 @@ impl<T> Receiver<T> {
         Err(TryRecvError::Empty)
     }
 
-    /// [`recv`](Self::recv) with a limit.
+    /// [`recv`](Self::recv) with a time limit.
     ///
     /// # Errors
     /// [`TryRecvError`].
@@ -289,14 +289,14 @@ impl<T> Receiver<T> {
             .map_err(|RecvError| TryRecvError::Disconnected)
     }
 
-    /// [`recv`](Self::recv) as a future. An early drop loses no message.
+    /// [`recv`](Self::recv) as a future. Dropping it early loses no message.
     ///
     /// # Errors
     /// As [`recv`](Self::recv).
     pub async fn recv_async(&self) -> Result<T, RecvError> {
         match self.chan.items.take(1).await {
-            // Without senders, whoever comes first has what was promised to a receiver that may
-            // never come back for it.
+            // Without senders, a message that was promised to another receiver may be taken,
+            // because that receiver may never return for it.
             Ok(()) | Err(Closed) => self.chan.get(),
         }
     }
@@ -323,7 +323,7 @@ impl<T> Drop for Receiver<T> {
     fn drop(&mut self) {
         self.chan.receivers.set(self.chan.receivers.get() - 1);
         if self.chan.deaf() {
-            // Taken out first: dropping messages may run anything.
+            // Taken out first: dropping messages may run any code.
             let messages = self.chan.buffer.take();
             if let Some(room) = &self.chan.room {
                 run_and_discard(|| room.close());

@@ -13,11 +13,9 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-/// Waiting for a condition under a [`Mutex`](super::Mutex), for the fibers and futures of one
-/// thread.
+/// A condition variable for a [`Mutex`](super::Mutex), for the fibers and futures of one thread.
 ///
-/// It never wakes without a notification. A waiter that was notified and is then dropped notifies
-/// the next.
+/// There are no spurious wake-ups. A notified waiter that is then dropped notifies the next.
 ///
 /// ```
 /// use sateen::sync::local::{Condvar, Mutex};
@@ -36,7 +34,7 @@ impl Condvar {
         Self { queue: LocalQueue::new() }
     }
 
-    /// Unlocks, suspends the fiber until it is notified, and locks again.
+    /// Unlocks, suspends the fiber until it is notified, and relocks.
     ///
     /// # Panics
     /// If this thread runs no other fiber that could notify it.
@@ -46,7 +44,7 @@ impl Condvar {
         self.lock_again(mutex, Some(permit))
     }
 
-    /// [`wait`](Self::wait) until `condition`, asked under the lock, is false.
+    /// [`wait`](Self::wait) until `condition`, called under the lock, is false.
     ///
     /// # Panics
     /// As [`wait`](Self::wait).
@@ -61,7 +59,7 @@ impl Condvar {
         guard
     }
 
-    /// [`wait`](Self::wait) with a limit; whether it was notified.
+    /// [`wait`](Self::wait) with a time limit. Returns whether it was notified.
     ///
     /// # Panics
     /// If this thread runs no other fiber that could unlock the mutex.
@@ -76,7 +74,7 @@ impl Condvar {
         (self.lock_again(mutex, permit), permit.is_some())
     }
 
-    /// This panics if no other fiber could release the lock. Then the next waiter gets the unused
+    /// Panics if no other fiber could release the lock. The next waiter then gets the unused
     /// notification.
     fn lock_again<'a, T: ?Sized>(
         &self,
@@ -89,11 +87,11 @@ impl Condvar {
         guard
     }
 
-    /// [`wait`](Self::wait) as a future. It unlocks when it is first polled or dropped.
+    /// [`wait`](Self::wait) as a future. It unlocks when first polled or dropped.
     pub async fn wait_async<'a, T: ?Sized>(&self, guard: MutexGuard<'a, T>) -> MutexGuard<'a, T> {
         let mutex = MutexGuard::mutex(&guard);
         let permit = self.notified(guard).await;
-        // If this is dropped before it has the lock.
+        // In case this is dropped before it has the lock.
         let pass_on = PassOn(self, permit);
         let guard = mutex.lock_async().await;
         std::mem::forget(pass_on);
@@ -105,7 +103,7 @@ impl Condvar {
         Notified { condvar: self, waiter, guard: Some(guard) }
     }
 
-    /// Wakes the one that has waited longest, if there is one.
+    /// Wakes the longest waiter, if there is one.
     pub fn notify_one(&self) {
         if let Some(waker) = self.queue.pop(Permit::One) {
             wake(waker);
@@ -133,15 +131,15 @@ impl fmt::Debug for Condvar {
     }
 }
 
-/// Joins the queue, then lets the guard go, then waits.
+/// Joins the queue, then drops the guard, then waits.
 struct Notified<'a, G> {
     condvar: &'a Condvar,
     waiter: LocalWaiter<'a>,
-    /// Until it has joined.
+    /// Present until it has joined.
     guard: Option<G>,
 }
 
-/// A notification that is not used goes to the next waiter.
+/// Passes an unused notification to the next waiter.
 struct PassOn<'a>(&'a Condvar, Permit);
 
 impl Drop for PassOn<'_> {

@@ -62,7 +62,7 @@ impl Event {
         }
     }
 
-    /// [`wait`](Self::wait) with a limit; whether it was set.
+    /// [`wait`](Self::wait) with a time limit. Returns whether the event was set.
     pub fn wait_timeout(&self, timeout: Duration) -> bool {
         block_local_timeout(awaited("event", self), timeout, self.wait_async()).is_some()
     }
@@ -102,7 +102,7 @@ impl Future for EventWait<'_> {
         if waiter.is_waiting() {
             return waiter.poll(cx.waker()).map(|_| ());
         }
-        // Cloned first: that may run anything.
+        // Cloned first: cloning may run any code.
         let waker = cx.waker().clone();
         if event.is_set() {
             return Poll::Ready(());

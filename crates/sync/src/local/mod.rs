@@ -1,14 +1,14 @@
 //! Locks, events and channels for fibers and futures of one thread: `!Send`, without atomics.
 //!
-//! They are for a runtime that is one thread. A wait suspends the fiber, or is awaited. All waits
+//! They are for a runtime on a single thread. A wait suspends the fiber, or is awaited. All waits
 //! are first come, first served, and a lock is handed to its next owner.
 //!
-//! On a thread that runs no fibers, only the blocked code itself could end a blocking wait: so the
-//! wait panics instead of hanging. A wait with a limit lasts until the limit. Where there are other
-//! fibers, one of them may end the wait; the runtime reports those that wait for ever.
+//! On a thread that runs no fibers, only the blocked code itself could end a blocking wait, so the
+//! wait panics instead of hanging. A wait with a time limit lasts until the limit. If there are
+//! other fibers, one of them may end the wait; the runtime reports waits that last for ever.
 //!
-//! A waiter that was handed a permit and does not run keeps it: poll or drop futures soon after
-//! they were woken.
+//! A waiter that was handed a permit keeps it even if it does not run: poll or drop futures soon
+//! after they were woken.
 //!
 //! Protocol and proof: the crate's `README.md`, section *Local forms*.
 //!

@@ -11,11 +11,10 @@ use std::ops::{Deref, DerefMut};
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-/// Mutual exclusion of the fibers and futures of one thread, for critical sections in which they
-/// wait.
+/// Mutual exclusion for the fibers and futures of one thread, whose critical sections may wait.
 ///
-/// Fair: the lock is handed to the longest waiter. No poisoning. See the [module](super) for what
-/// they have in common.
+/// Fair: the lock is handed to the longest waiter. No poisoning. The [module](super) describes what
+/// the local forms have in common.
 ///
 /// # Cost
 /// 48 bytes and the value; a load and a store to lock, and to unlock.
@@ -41,14 +40,14 @@ impl<T> Mutex<T> {
         }
     }
 
-    /// The value.
+    /// Returns the value.
     pub fn into_inner(self) -> T {
         self.value.into_inner()
     }
 }
 
 impl<T: ?Sized> Mutex<T> {
-    /// Takes the lock; suspends the fiber while it is held.
+    /// Acquires the lock; suspends the fiber while it is held.
     ///
     /// # Panics
     /// If it is held, and this thread runs no other fiber that could release it.
@@ -60,7 +59,7 @@ impl<T: ?Sized> Mutex<T> {
         }
     }
 
-    /// Takes the lock if it is free and no other waits.
+    /// Acquires the lock if it is free and nobody waits.
     ///
     /// ```
     /// let mutex = sateen::sync::local::Mutex::new(1);
@@ -114,7 +113,7 @@ pub struct MutexGuard<'a, T: ?Sized> {
 }
 
 impl<'a, T: ?Sized> MutexGuard<'a, T> {
-    /// The mutex that is locked.
+    /// The mutex of this guard.
     pub fn mutex(guard: &Self) -> &'a Mutex<T> {
         guard.mutex
     }

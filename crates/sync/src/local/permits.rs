@@ -1,4 +1,4 @@
-//! Permits of one thread, given first come first served: the base of locks, semaphores and
+//! Permits for one thread, first come, first served: the base of local locks, semaphores and
 //! channels.
 
 use super::queue::{CancelOutcome, LocalQueue, LocalWaiter};
@@ -10,11 +10,10 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-/// Free permits, and waiters for some. At any moment outside this module the first waiter wants
-/// more than there are, or it is closed and there are no waiters.
+/// Free permits and their waiters. Between calls of this module, the first waiter wants more than
+/// there are, or the permits are closed and there are no waiters.
 ///
-/// Permits are handed to waiters, which own them from then on: in one thread no other runs
-/// meanwhile.
+/// Permits are handed to waiters, which then own them. On one thread nothing else runs meanwhile.
 pub(super) struct Permits {
     free: Cell<usize>,
     closed: Cell<bool>,
@@ -38,7 +37,7 @@ impl Permits {
         self.closed.get()
     }
 
-    /// Takes `n`, if there are as many and no other waits.
+    /// Takes `n` if there are enough and nobody waits.
     #[inline]
     pub(super) fn try_take(&self, n: usize) -> bool {
         let free = self.free.get();
@@ -54,7 +53,7 @@ impl Permits {
         Take { permits: self, n, waiter: LocalWaiter::new(&self.queue) }
     }
 
-    /// Puts `n` in; false, changing nothing, if there is no room.
+    /// Adds `n`. Returns false, without a change, if there is no room.
     #[inline]
     pub(super) fn put(&self, n: usize) -> bool {
         let Some(free) = self.free.get().checked_add(n) else { return false };
@@ -65,7 +64,7 @@ impl Permits {
         true
     }
 
-    /// As [`put`](Self::put), but a panic of a waker ends here, because it would lose what the
+    /// Like [`put`](Self::put), but a panic of a waker is discarded, because it would lose what the
     /// caller holds.
     #[inline]
     pub(super) fn put_quietly(&self, n: usize) {
@@ -77,7 +76,7 @@ impl Permits {
         }
     }
 
-    /// Hands the first waiters what they want, while there is enough.
+    /// Hands out permits to the first waiters, while there are enough.
     #[cold]
     fn hand_out(&self) {
         self.queue.notify_while(Permit::One, |_, wants| self.try_take_for_front(wants));
@@ -98,8 +97,8 @@ impl Permits {
     }
 }
 
-/// The future of [`Permits::take`]. If it is dropped with permits that it was handed and did not
-/// notice, it puts them back.
+/// The future of [`Permits::take`]. If it is dropped after it was handed permits and before it
+/// noticed, it returns them.
 pub(super) struct Take<'a> {
     permits: &'a Permits,
     n: usize,
@@ -119,10 +118,10 @@ impl Future for Take<'_> {
                 Permit::All => Err(Closed),
             });
         }
-        // Cloned first: that may run anything.
+        // Cloned first: cloning may run any code.
         let waker = cx.waker().clone();
         if permits.try_take(n) {
-            // A panic of its drop must not lose the permits.
+            // A panic of its destructor must not lose the permits.
             let_go(Some(waker));
             return Poll::Ready(Ok(()));
         }
@@ -142,7 +141,7 @@ impl Drop for Take<'_> {
             CancelOutcome::Notified(Permit::One) => {
                 self.permits.put(self.n);
             }
-            // The new front may want less.
+            // The new front waiter may want less.
             CancelOutcome::Withdrawn => self.permits.hand_out(),
             _ => {}
         }

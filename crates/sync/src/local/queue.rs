@@ -1,7 +1,7 @@
-//! The waiters of one thread: an intrusive FIFO without atomics and without a lock.
+//! Waiters of one thread: an intrusive FIFO without atomics and without a lock.
 //!
-//! All fields are cells, and nothing is borrowed across foreign code, so a waker may come back to
-//! the same queue. One thread only gets here: the pointers make everything `!Send` and `!Sync`.
+//! All fields are cells, and nothing is borrowed across foreign code, so a waker may re-enter the
+//! same queue. The pointers make everything `!Send` and `!Sync`, so only one thread gets here.
 
 use crate::wait_queue::Permit;
 use crate::wakers::let_go;
@@ -29,7 +29,7 @@ enum State {
 struct Node {
     state: Cell<State>,
     waker: Cell<Option<Waker>>,
-    /// What it waits for, as the primitive counts.
+    /// How much it wants, in the primitive's units.
     wants: Cell<usize>,
     ticket: Cell<u64>,
     prev: Cell<Link>,
@@ -39,7 +39,7 @@ struct Node {
 pub(super) struct LocalQueue {
     head: Cell<Link>,
     tail: Cell<Link>,
-    /// The next waiter's; so a `notify_all` knows which waiters came before it.
+    /// The next waiter's ticket, so that a `notify_all` knows which waiters came before it.
     tickets: Cell<u64>,
 }
 
@@ -52,7 +52,8 @@ impl LocalQueue {
         self.head.get().is_none()
     }
 
-    /// Notifies the first waiter. The caller wakes its waker when everything is in order again.
+    /// Notifies the first waiter. The caller wakes the returned waker once everything is
+    /// consistent.
     pub(super) fn pop(&self, permit: Permit) -> Option<Waker> {
         let node = self.head.get()?;
         // SAFETY: linked nodes are alive: each unlinks itself when it is dropped.
@@ -62,14 +63,13 @@ impl LocalQueue {
         node.waker.take()
     }
 
-    /// Notifies all present waiters. Their panics are kept until all are woken; then the first goes
-    /// on.
+    /// Notifies all present waiters. Panics are kept until all are woken; then the first continues.
     pub(super) fn notify_all(&self) {
         let limit = self.tickets.get();
         self.notify_while(Permit::All, |node_ticket, _| node_ticket < limit);
     }
 
-    /// Notifies waiters from the front, in order, as long as `more` (ticket, what it wants) returns
+    /// Notifies waiters from the front, in order, while `more` (ticket, wanted amount) returns
     /// true.
     pub(super) fn notify_while(&self, permit: Permit, more: impl Fn(u64, usize) -> bool) {
         let mut panics = FirstPanic::default();
@@ -114,8 +114,8 @@ impl LocalQueue {
     }
 }
 
-/// A waiter of a [`LocalQueue`], used pinned. Its owner looks, when it is dropped, whether there is
-/// a permit to give back: [`cancel`](Self::cancel).
+/// A waiter of a [`LocalQueue`], used pinned. When dropped, its owner checks by
+/// [`cancel`](Self::cancel) whether there is a permit to return.
 pub(super) struct LocalWaiter<'q> {
     queue: &'q LocalQueue,
     node: Node,
@@ -140,7 +140,7 @@ impl<'q> LocalWaiter<'q> {
         self.node.state.get() != State::Idle
     }
 
-    /// Joins the queue, at its end.
+    /// Joins the queue at its end.
     pub(super) fn join(self: Pin<&mut Self>, wants: usize, waker: Waker) {
         let this = self.into_ref().get_ref();
         assert!(!this.is_waiting(), "a waiter cannot wait twice at once");
@@ -151,7 +151,8 @@ impl<'q> LocalWaiter<'q> {
         this.queue.push(&this.node);
     }
 
-    /// The permit, if it has been notified; it is idle then. Otherwise it waits on, with `waker`.
+    /// Returns the permit if it was notified, and is idle then. Otherwise it continues to wait,
+    /// with `waker`.
     pub(super) fn poll(self: Pin<&mut Self>, waker: &Waker) -> Poll<Permit> {
         let this = self.into_ref().get_ref();
         if let State::Notified(permit) = this.node.state.get() {
@@ -159,10 +160,10 @@ impl<'q> LocalWaiter<'q> {
             return Poll::Ready(permit);
         }
         let waker = waker.clone();
-        // Cloning may run anything, a notification too.
+        // Cloning may run any code, even a notification.
         if let State::Notified(permit) = this.node.state.get() {
             this.node.state.set(State::Idle);
-            // A panic of its drop must not lose the permit.
+            // A panic of its destructor must not lose the permit.
             let_go(Some(waker));
             return Poll::Ready(permit);
         }
@@ -170,7 +171,7 @@ impl<'q> LocalWaiter<'q> {
         Poll::Pending
     }
 
-    /// Stops waiting. If a permit had come already, the caller must give it back.
+    /// Stops waiting. If a permit had already arrived, the caller must return it.
     pub(super) fn cancel(self: Pin<&mut Self>) -> CancelOutcome {
         self.into_ref().get_ref().withdraw()
     }
@@ -184,7 +185,7 @@ impl<'q> LocalWaiter<'q> {
                 CancelOutcome::Withdrawn
             }
         };
-        // The caller has the rest of leaving to do: no panic may come between.
+        // The caller must complete the rest of leaving, so no panic may interfere.
         let_go(self.node.waker.take());
         result
     }

@@ -1,4 +1,4 @@
-//! Many readers or one writer, for one thread.
+//! A reader-writer lock for one thread.
 
 use super::block::{block_local, block_local_timeout};
 use super::permits::{Permits, Take};
@@ -11,14 +11,14 @@ use std::ops::{Deref, DerefMut};
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-/// A reader takes one permit, a writer all.
+/// A reader takes one permit, a writer takes all.
 const ALL: usize = usize::MAX;
 
-/// Many readers or one writer, of the fibers and futures of one thread.
+/// A reader-writer lock for the fibers and futures of one thread.
 ///
-/// First come, first served: a reader that comes after a waiting writer waits, too. So a reader
-/// that reads again may wait for ever. No poisoning. See the [module](super) for what they have in
-/// common.
+/// First come, first served: a reader that arrives after a waiting writer waits too. So a reader
+/// that reads again may wait for ever. No poisoning. The [module](super) describes what the local
+/// forms have in common.
 ///
 /// ```
 /// use sateen::sync::local::RwLock;
@@ -40,7 +40,7 @@ impl<T> RwLock<T> {
         }
     }
 
-    /// The value.
+    /// Returns the value.
     pub fn into_inner(self) -> T {
         self.value.into_inner()
     }
@@ -101,8 +101,8 @@ macro_rules! side {
             type Target = T;
             #[inline]
             fn deref(&self) -> &T {
-                // SAFETY: while this guard owns a permit no other guard has all, and a writer's
-                // guard has all; the result borrows the guard.
+                // SAFETY: while this guard owns a permit, no other guard has all of them, and a
+                // writer's guard has all; the result borrows the guard.
                 self.lock.value.with(|value| unsafe { &*value })
             }
         }

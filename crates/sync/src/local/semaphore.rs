@@ -1,4 +1,4 @@
-//! Permits, for one thread.
+//! A semaphore for one thread.
 
 use super::block::{block_local, block_local_timeout};
 use super::permits::{Permits, Take};
@@ -10,10 +10,10 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-/// A number of permits, for the fibers and futures of one thread.
+/// A semaphore for the fibers and futures of one thread.
 ///
-/// As [`sateen_sync::Semaphore`](crate::Semaphore): first come first served, permits are guards,
-/// and it can be closed. See the [module](super) for what the local forms have in common.
+/// Like [`sateen_sync::Semaphore`](crate::Semaphore): first come, first served, permits are guards,
+/// and it can be closed. The [module](super) describes what the local forms have in common.
 ///
 /// ```
 /// use sateen::sync::local::Semaphore;
@@ -42,7 +42,7 @@ impl Semaphore {
     /// [`AcquireError::Closed`] if it is or becomes closed.
     ///
     /// # Panics
-    /// If this thread runs no other fiber that could give permits back.
+    /// If this thread runs no other fiber that could return permits.
     #[inline]
     pub fn acquire(&self, n: usize) -> Result<SemaphoreGuard<'_>, AcquireError> {
         match self.try_acquire(n) {
@@ -66,7 +66,7 @@ impl Semaphore {
         taken.then(|| SemaphoreGuard { semaphore: self, n }).ok_or(AcquireError::NoPermits)
     }
 
-    /// [`acquire`](Self::acquire) with a limit.
+    /// [`acquire`](Self::acquire) with a time limit.
     ///
     /// # Errors
     /// [`AcquireError::TimedOut`], and as `acquire`.
@@ -84,7 +84,7 @@ impl Semaphore {
         Acquire { semaphore: self, n, take: self.permits.take(n) }
     }
 
-    /// Puts `n` new permits in.
+    /// Adds `n` permits.
     ///
     /// # Panics
     /// If more than `usize::MAX` would be free; nothing is added.
@@ -92,12 +92,12 @@ impl Semaphore {
         assert!(self.permits.put(n), "adding {n} permits: more than a semaphore can hold");
     }
 
-    /// How many permits are free.
+    /// The number of free permits.
     pub fn available_permits(&self) -> usize {
         self.permits.free()
     }
 
-    /// Closes it: all waits, and all later calls, end with [`AcquireError::Closed`].
+    /// Closes it: all waits and all later calls end with [`AcquireError::Closed`].
     pub fn close(&self) {
         self.permits.close();
     }
@@ -117,7 +117,7 @@ impl fmt::Debug for Semaphore {
     }
 }
 
-/// Permits of a [`Semaphore`], given back when dropped.
+/// Permits of a [`Semaphore`], returned when dropped.
 #[must_use = "the permits are given back as soon as their guard is dropped"]
 #[clippy::has_significant_drop]
 #[derive(Debug)]
@@ -127,12 +127,12 @@ pub struct SemaphoreGuard<'a> {
 }
 
 impl SemaphoreGuard<'_> {
-    /// How many.
+    /// The number of permits.
     pub fn permits(&self) -> usize {
         self.n
     }
 
-    /// Keeps them for good.
+    /// Keeps the permits for good.
     pub fn forget(mut self) {
         self.n = 0;
     }
@@ -141,7 +141,7 @@ impl SemaphoreGuard<'_> {
 impl Drop for SemaphoreGuard<'_> {
     #[inline]
     fn drop(&mut self) {
-        // There is no room only if as many permits were added meanwhile. Then the semaphore is full
+        // There is only no room if as many permits were added meanwhile. Then the semaphore is full
         // anyway.
         self.semaphore.permits.put(self.n);
     }
