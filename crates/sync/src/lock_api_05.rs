@@ -1,5 +1,5 @@
-//! The raw locks under the interface that `lock_api` has since 0.5, where a guard holds what the
-//! acquisition gave: nothing here.
+//! The raw locks under the traits of `lock_api` 0.5, where a guard holds the result of the
+//! acquisition: nothing here.
 
 use crate::RawMutex;
 use crate::spin::{Mcs, NoAtomics, SpinConfig, Ttas, TtasAdaptiveFutex};
@@ -7,7 +7,7 @@ use lock_api_05::{GuardNoSend, GuardSend};
 
 macro_rules! also {
     ($($kind:ident $(<$c:ident>)?: $guard:ident;)*) => {$(
-        // SAFETY: as of the older interface, which does it.
+        // SAFETY: as in the older trait, which does the work.
         unsafe impl $(<$c: SpinConfig>)? lock_api_05::RawMutex for $kind $(<$c>)? {
             #[allow(clippy::declare_interior_mutable_const)]
             const INIT: Self = <Self as lock_api::RawMutex>::INIT;

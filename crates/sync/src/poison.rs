@@ -1,19 +1,19 @@
-//! Locks that remember a panic: `std`'s types and names, on this crate's locks.
+//! Poisoning locks: `std`'s types and names, on this crate's locks.
 //!
-//! A critical section that ends in a panic may leave its value half changed. These locks tell the
-//! next locker, by `std`'s own [`PoisonError`], from which the guard can be taken all the same.
+//! A critical section that panics may leave its value inconsistent. These locks tell the next
+//! locker so by `std`'s own [`PoisonError`], which still contains the guard.
 //!
-//! `std` asks `std::thread::panicking` when the guard is dropped. That is a question about the
-//! thread, and tasks share threads: while one task is suspended in the middle of unwinding, every
-//! other one on its worker seems to panic. So there are two forms:
+//! `std` calls `std::thread::panicking` when the guard is dropped. But that concerns the thread,
+//! and tasks share threads: while a task is suspended during unwinding, every other task on its
+//! worker appears to panic. So there are two forms:
 //!
 //! * [`Mutex::with`], [`RwLock::with`] run the critical section as a closure and see how it ends.
 //!   They are exact.
-//! * Guards ask the thread when they are made and when they are dropped, and poison if the answer
-//!   has become *yes* in between. On a plain thread that is exact, as in `std`. In a task it errs
-//!   in two cases. The lock is poisoned for nothing if the task waits while it holds the guard, and
-//!   another task of the worker begins to unwind meanwhile and suspends within that. A panic is
-//!   missed if the guard was made during the suspended unwinding of another task.
+//! * Guards check the thread when they are created and when they are dropped, and poison if the
+//!   thread has begun to panic in between. On a plain thread that is exact, as in `std`. In a task
+//!   it errs in two cases. The lock is poisoned needlessly if the task waits while it holds the
+//!   guard, and another task of the worker begins to unwind meanwhile and suspends there. A panic
+//!   is missed if the guard was created during the suspended unwinding of another task.
 
 use crate::{mutex, rwlock};
 use sateen_base::prim::{AtomicBool, Ordering};
@@ -23,8 +23,8 @@ use std::panic::{AssertUnwindSafe, RefUnwindSafe, UnwindSafe, catch_unwind, resu
 pub use std::sync::{LockResult, PoisonError, TryLockError, TryLockResult};
 use std::thread::panicking;
 
-/// Whether a critical section has ended in a panic. Changed and read under the lock (relaxed
-/// suffices). `is_poisoned` reads it without, and promises no moment.
+/// Whether a critical section has panicked. Changed and read under the lock (so Relaxed suffices).
+/// `is_poisoned` reads it without the lock, and promises no moment.
 #[derive(Debug, Default)]
 struct Flag(AtomicBool);
 
@@ -52,7 +52,7 @@ impl Flag {
         self.result(guard).map_err(TryLockError::Poisoned)
     }
 
-    /// Runs a critical section; its guard is dropped after the flag was set.
+    /// Runs a critical section; its guard is dropped after the flag is set.
     fn watch<R>(&self, section: impl FnOnce() -> R) -> R {
         match catch_unwind(AssertUnwindSafe(section)) {
             Ok(result) => result,
@@ -64,7 +64,7 @@ impl Flag {
     }
 }
 
-/// Sets the flag if the thread began to panic since it was made.
+/// Sets the flag if the thread has begun to panic since this was created.
 #[derive(Debug)]
 struct Watch<'a> {
     flag: &'a Flag,
@@ -90,7 +90,7 @@ macro_rules! guard {
         $(#[$meta])*
         #[must_use = "the lock is given back as soon as its guard is dropped"]
         pub struct $name<'a, T: ?Sized> {
-            /// Dropped first: the flag is set under the lock.
+            /// Dropped first, so that the flag is set under the lock.
             _watch: Option<Watch<'a>>,
             guard: $inner,
         }
@@ -132,7 +132,7 @@ guard! {
     MutexGuard, mutex::MutexGuard<'a, T>, guard
 }
 guard! {
-    /// Shared access to the value of an [`RwLock`]. It never poisons, as it changes nothing.
+    /// Shared access to the value of an [`RwLock`]. It never poisons, because it changes nothing.
     RwLockReadGuard, rwlock::RwLockReadGuard<'a, T>
 }
 guard! {
@@ -150,7 +150,7 @@ macro_rules! common {
                 }
             }
 
-            /// The value back.
+            /// Returns the value.
             ///
             /// # Errors
             /// The value in the error, if it is poisoned.
@@ -161,12 +161,12 @@ macro_rules! common {
         }
 
         impl<T: ?Sized> $lock<T> {
-            /// Whether a critical section has ended in a panic, at some moment.
+            /// Whether a critical section has panicked, at some moment.
             pub fn is_poisoned(&self) -> bool {
                 self.flag.get()
             }
 
-            /// Clears the poison, after the value was put right.
+            /// Clears the poison, after the value was repaired.
             pub fn clear_poison(&self) {
                 self.flag.set(false);
             }
@@ -180,7 +180,7 @@ macro_rules! common {
             }
         }
 
-        // A panic under the lock is not forgotten: that is what these locks are for.
+        // A panic under the lock is remembered: that is the purpose of these locks.
         impl<T: ?Sized> UnwindSafe for $lock<T> {}
         impl<T: ?Sized> RefUnwindSafe for $lock<T> {}
 
@@ -207,7 +207,7 @@ macro_rules! common {
     };
 }
 
-/// [`crate::Mutex`] that remembers a panic.
+/// [`crate::Mutex`] with poisoning.
 ///
 /// ```
 /// use sateen::sync::poison::Mutex;
@@ -230,7 +230,7 @@ pub struct Mutex<T: ?Sized> {
 common!(Mutex, mutex::Mutex::new);
 
 impl<T: ?Sized> Mutex<T> {
-    /// Takes the lock; blocks a thread, suspends a fiber.
+    /// Acquires the lock; blocks a thread, suspends a fiber.
     ///
     /// # Errors
     /// The guard in the error, if it is poisoned.
@@ -238,7 +238,7 @@ impl<T: ?Sized> Mutex<T> {
         self.flag.result(self.guard(self.lock.lock()))
     }
 
-    /// Takes the lock if it is free.
+    /// Acquires the lock if it is free.
     ///
     /// # Errors
     /// If it is not free; the guard in the error, if it is poisoned.
@@ -246,7 +246,7 @@ impl<T: ?Sized> Mutex<T> {
         self.flag.try_result(self.lock.try_lock().map(|guard| self.guard(guard)))
     }
 
-    /// Takes the lock in a future.
+    /// Acquires the lock in a future.
     ///
     /// # Errors
     /// The guard in the error, if it is poisoned.
@@ -255,10 +255,10 @@ impl<T: ?Sized> Mutex<T> {
         self.flag.result(self.guard(guard))
     }
 
-    /// Runs `section` on the value under the lock, and poisons if and only if it panics.
+    /// Runs `section` on the value under the lock. Poisons if and only if `section` panics.
     ///
     /// # Errors
-    /// `section`, which did not run, if it is poisoned.
+    /// If it is poisoned, `section`, which did not run.
     ///
     /// # Panics
     /// If `section` does.
@@ -275,10 +275,10 @@ impl<T: ?Sized> Mutex<T> {
     }
 }
 
-/// The result of a critical section, or the section that did not run because of poison.
+/// The result of a critical section, or the section itself if the lock was poisoned.
 pub type LockResultOf<R, F> = Result<R, PoisonError<F>>;
 
-/// [`crate::RwLock`] that remembers a panic of a writer.
+/// [`crate::RwLock`] that is poisoned by a panic of a writer.
 ///
 /// ```
 /// use sateen::sync::poison::RwLock;
@@ -295,7 +295,7 @@ pub struct RwLock<T: ?Sized> {
 common!(RwLock, rwlock::new);
 
 impl<T: ?Sized> RwLock<T> {
-    /// Takes the lock shared.
+    /// Acquires the lock shared.
     ///
     /// # Errors
     /// The guard in the error, if it is poisoned.
@@ -303,7 +303,7 @@ impl<T: ?Sized> RwLock<T> {
         self.flag.result(RwLockReadGuard { _watch: None, guard: self.lock.read() })
     }
 
-    /// Takes the lock exclusively.
+    /// Acquires the lock exclusively.
     ///
     /// # Errors
     /// The guard in the error, if it is poisoned.
@@ -311,27 +311,28 @@ impl<T: ?Sized> RwLock<T> {
         self.flag.result(self.guard(self.lock.write()))
     }
 
-    /// Takes the lock shared if it is free for that.
+    /// Acquires the lock shared if that is possible at once.
     ///
     /// # Errors
-    /// If it is not; the guard in the error, if it is poisoned.
+    /// If it is not possible; the guard in the error, if it is poisoned.
     pub fn try_read(&self) -> TryLockResult<RwLockReadGuard<'_, T>> {
         let guard = self.lock.try_read();
         self.flag.try_result(guard.map(|guard| RwLockReadGuard { _watch: None, guard }))
     }
 
-    /// Takes the lock exclusively if it is free for that.
+    /// Acquires the lock exclusively if that is possible at once.
     ///
     /// # Errors
-    /// If it is not; the guard in the error, if it is poisoned.
+    /// If it is not possible; the guard in the error, if it is poisoned.
     pub fn try_write(&self) -> TryLockResult<RwLockWriteGuard<'_, T>> {
         self.flag.try_result(self.lock.try_write().map(|guard| self.guard(guard)))
     }
 
-    /// Runs `section` on the value under the exclusive lock, and poisons exactly if it panics.
+    /// Runs `section` on the value under the exclusive lock. Poisons if and only if `section`
+    /// panics.
     ///
     /// # Errors
-    /// `section`, which did not run, if it is poisoned.
+    /// If it is poisoned, `section`, which did not run.
     ///
     /// # Panics
     /// If `section` does.

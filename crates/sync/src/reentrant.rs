@@ -1,24 +1,24 @@
-//! A mutex that its holder may lock again.
+//! A re-entrant mutex.
 
 use crate::hook;
 use crate::mutex::RawMutex;
 use std::num::NonZeroUsize;
 
-/// A mutex that its holder may lock again; it unlocks as often. It gives shared access only: a
+/// A mutex that its holder may lock again; it must unlock as often. It gives only shared access: a
 /// `Cell` or `RefCell` inside makes the value mutable.
 ///
 /// The holder is the calling context: a task of a runtime (even while its thread serves others),
 /// one poll of a spawned future, a branch that another worker took, or else the thread. So guards
-/// are not `Send`, and there is no awaited form: a future is bound to no context. The type and its
-/// guards are those of `lock_api`.
+/// are not `Send`. There is no awaited form, because a future is bound to no context. The type and
+/// its guards are those of `lock_api`.
 ///
-/// A mutex whose guard was forgotten stays locked: its holder may lock it again, all others never.
+/// A mutex whose guard was forgotten stays locked: its holder may lock it again, others never.
 ///
-/// As for [`RwLock`](crate::RwLock), cancelling a task ends its wait for the lock only if that has
-/// a time limit.
+/// As for [`RwLock`](crate::RwLock), cancelling a task ends its wait for the lock only if the wait
+/// has a time limit.
 ///
 /// # Panics
-/// Locking panics if it is locked `usize::MAX` times.
+/// If it is locked `usize::MAX` times.
 ///
 /// # Examples
 ///
@@ -45,15 +45,15 @@ pub type ReentrantMutexGuard<'a, T> = lock_api::ReentrantMutexGuard<'a, RawMutex
 pub type MappedReentrantMutexGuard<'a, T> =
     lock_api::MappedReentrantMutexGuard<'a, RawMutex, ContextId, T>;
 
-/// The number by which [`ReentrantMutex`] knows its caller: that of the context's
+/// The number by which a [`ReentrantMutex`] identifies its caller: that of the context's
 /// [`Identity`](crate::park::Identity).
 #[derive(Debug)]
 pub struct ContextId;
 
-// SAFETY: a number belongs to one identity of the process, and an identity to one thread. So
-// threads get different numbers, both at the same time and one after another. A context keeps its
-// identity from its beginning to its end. Guards are not `Send`, so where one is used, the number
-// is that of the lock.
+// SAFETY: each number belongs to one identity of the process, and each identity to one thread. So
+// different threads never have the same number, even one after another. A context keeps its
+// identity from its beginning to its end. Guards are not `Send`, so wherever a guard is used, the
+// number is that of the lock.
 unsafe impl lock_api::GetThreadId for ContextId {
     const INIT: Self = Self;
 

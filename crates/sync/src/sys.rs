@@ -1,5 +1,5 @@
-//! What differs between the real machine and the model checker, in one place: the futex, thread
-//! locals, and constructors that cannot be `const` under loom.
+//! The differences between the real machine and the model checker, in one place: the futex,
+//! thread-locals, and constructors that cannot be `const` under loom.
 
 use sateen_base::AbortGuard;
 #[cfg(not(loom))]
@@ -13,8 +13,8 @@ pub(crate) use loom::thread_local;
 #[cfg(not(loom))]
 pub(crate) use std::thread_local;
 
-/// A thread-local that needs no initialisation at run time and no destructor, so that it can be
-/// read at any time in a thread's life.
+/// A thread-local without run-time initialisation and without a destructor, so that it can be read
+/// at any time of a thread's life.
 macro_rules! plain_thread_local {
     ($(#[$meta:meta])* static $name:ident: $type:ty = $init:expr;) => {
         #[cfg(not(loom))]
@@ -25,7 +25,7 @@ macro_rules! plain_thread_local {
 }
 pub(crate) use plain_thread_local;
 
-/// An atomic word that one thread at a time sleeps on until another changes it.
+/// An atomic word on which one thread at a time sleeps until another changes it.
 ///
 /// The accesses to the word are the caller's, with the caller's orderings; this type adds the
 /// sleeping. It is the operating system's futex, or a condition variable of the model.
@@ -54,7 +54,7 @@ impl FutexWord {
         &self.word
     }
 
-    /// Sleeps while the word holds `expected`, at most `timeout`. May return for no reason.
+    /// Sleeps while the word holds `expected`, for `timeout` at most. May return spuriously.
     #[cfg(not(loom))]
     pub(crate) fn wait(&self, expected: u32, timeout: Option<Duration>) {
         sateen_base::os::futex_wait(&self.word, expected, timeout);
@@ -90,7 +90,7 @@ impl FutexWord {
     }
 
     /// Waits once for a change of the word from `expected` before `deadline`. Returns false if the
-    /// deadline has passed already.
+    /// deadline has already passed.
     pub(crate) fn wait_until(&self, expected: u32, deadline: &mut Deadline) -> bool {
         match deadline.left() {
             Left::Forever => self.wait(expected, None),
@@ -124,8 +124,8 @@ impl ShortLock {
         }
     }
 
-    /// Runs `f` while holding the lock. If `f` unwinds, the process aborts: its change may be half
-    /// done, and others spin.
+    /// Runs `f` under the lock. If `f` unwinds, the process aborts: its change may be incomplete,
+    /// and others spin.
     #[inline]
     pub(crate) fn with<R>(&self, f: impl FnOnce() -> R) -> R {
         self.with_foreign(|| {
@@ -136,8 +136,8 @@ impl ShortLock {
         })
     }
 
-    /// The same for an `f` that calls foreign code, and has everything in order whenever it does.
-    /// If `f` unwinds, the lock is given back.
+    /// Like `with`, for an `f` that calls foreign code and is consistent whenever it does. If `f`
+    /// unwinds, the lock is released.
     #[inline]
     pub(crate) fn with_foreign<R>(&self, f: impl FnOnce() -> R) -> R {
         #[cfg(not(loom))]
@@ -172,7 +172,7 @@ impl Deadline {
         Self { timeout, started: None }
     }
 
-    /// Under loom the first wait is the last one, because no control flow may depend on the real
+    /// Under loom the first wait is the last one, because control flow must not depend on the real
     /// clock.
     fn left(&mut self) -> Left {
         let Some(timeout) = self.timeout else { return Left::Forever };

@@ -7,8 +7,8 @@
 //! | `TOKEN` 2 | a wake-up waits to be taken | any thread, from any state |
 //!
 //! The owner leaves `PARKED` only by taking a token or by giving up a timed wait, both in one
-//! read-modify-write, so no token is overwritten. A waker makes a system call only if it replaced
-//! `PARKED`.
+//! read-modify-write, so no token is overwritten. A waker makes a system call only if it has
+//! replaced `PARKED`.
 
 use crate::sys::{Deadline, FutexWord};
 use sateen_base::prim::Ordering;
@@ -20,13 +20,13 @@ const EMPTY: u32 = 0;
 const PARKED: u32 = 1;
 const TOKEN: u32 = 2;
 
-/// Blocks one OS thread until it is woken; a wake-up that comes first is kept as a token.
+/// Blocks one OS thread until it is woken; an earlier wake-up is kept as a token.
 ///
-/// It keeps at most one token. One thread at a time may park (a second one might sleep for ever);
-/// any thread may unpark. In an [`Arc`] it turns into a [`std::task::Waker`].
+/// It keeps at most one token. Only one thread at a time may park (a second one might sleep for
+/// ever); any thread may unpark. In an [`Arc`] it converts into a [`std::task::Waker`].
 ///
 /// # Cost
-/// One locked instruction if the token is there, otherwise a sleep in the kernel.
+/// One locked instruction if there is a token, otherwise a sleep in the kernel.
 ///
 /// # Examples
 ///
@@ -50,7 +50,7 @@ impl ThreadParker {
         }
     }
 
-    /// Takes the token, and blocks the calling thread until there is one.
+    /// Takes the token, blocking the calling thread until there is one.
     pub fn park(&self) {
         if !self.take_or_announce() {
             let taken = self.sleep(None);
@@ -58,7 +58,7 @@ impl ThreadParker {
         }
     }
 
-    /// Takes the token if it comes within `timeout`; whether it did.
+    /// Takes the token if it arrives within `timeout`. Returns whether it did.
     ///
     /// ```
     /// use std::time::Duration;
@@ -71,8 +71,8 @@ impl ThreadParker {
         self.take_or_announce() || self.sleep(Some(timeout))
     }
 
-    /// Leaves a token, waking the owner if it is parked. What the caller did before is visible to
-    /// the owner after it took the token.
+    /// Leaves a token, waking the owner if it is parked. The caller's earlier writes are visible to
+    /// the owner once it has taken the token.
     pub fn unpark(&self) {
         // Ordering: Release pairs with the Acquire of whichever access takes the token.
         if self.0.word().swap(TOKEN, Ordering::Release) == PARKED {
@@ -80,20 +80,21 @@ impl ThreadParker {
         }
     }
 
-    /// True: the token was there and is taken. False: the word says `PARKED`.
+    /// Takes the token and returns true, or sets the word to `PARKED` and returns false.
     fn take_or_announce(&self) -> bool {
         let word = self.0.word();
-        // Ordering: Acquire on failure pairs with the Release in `unpark`; the failure's reading is
-        // what proves the token. Success announces only.
+        // Ordering: Acquire on failure pairs with the Release in `unpark`; the value read on
+        // failure proves that there is a token. Success only announces.
         if word.compare_exchange(EMPTY, PARKED, Ordering::Relaxed, Ordering::Acquire).is_ok() {
             return false;
         }
-        // Ordering: Acquire as above, for a token that replaced the one just seen.
+        // Ordering: Acquire as above, for a token that has replaced the one just seen.
         word.swap(EMPTY, Ordering::Acquire);
         true
     }
 
-    /// Sleeps until there is a token, and takes it; false after `timeout`, the announcement undone.
+    /// Sleeps until there is a token, and takes it. Returns false after `timeout`, with the
+    /// announcement withdrawn.
     fn sleep(&self, timeout: Option<Duration>) -> bool {
         let mut deadline = Deadline::new(timeout);
         let word = self.0.word();

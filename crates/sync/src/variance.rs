@@ -1,4 +1,5 @@
-//! What must be invariant is: a value that lives too short must not get where a longer one is read.
+//! Checks that certain types are invariant: a value with too short a lifetime must not get where a
+//! longer one is read.
 //!
 //! Each pair is the same function, with one lifetime and with two.
 

@@ -1,5 +1,4 @@
-//! Waiting until all have finished. Protocol and proof: the crate's `README.md`, section *Wait
-//! group*.
+//! A wait group. Protocol and proof: the crate's `README.md`, section *Wait group*.
 //!
 //! | bits | meaning | changed by |
 //! |---|---|---|
@@ -20,19 +19,19 @@ use std::task::{Context, Poll};
 const WAITERS: usize = 1;
 const ONE: usize = 2;
 
-/// Waits until all of a group have finished. Each handle counts as one that has not.
+/// Waits until all members of a group have finished. Each handle counts as one that has not.
 ///
-/// Handles are clones of each other, and a clone is one more. [`wait`](Self::wait) consumes its
-/// handle, and gives it up before it waits. A handle that is kept counts on: `group.clone().wait()`
+/// Handles are clones of each other, and each clone counts. [`wait`](Self::wait) consumes its
+/// handle, and drops it before it waits. A handle that is kept still counts: `group.clone().wait()`
 /// waits for ever, because `group` itself has not finished.
 ///
-/// Work that has no handle is counted with [`add`](Self::add) and [`done`](Self::done). What
-/// happened before a handle's drop, or a `done`, is visible after the wait.
+/// Work without a handle is counted with [`add`](Self::add) and [`done`](Self::done). Writes before
+/// a handle's drop, or before a `done`, are visible after the wait.
 ///
 /// # Cost
 ///
-/// One allocation for a group; one locked instruction to count up or down; the last one also takes
-/// a spinlock if there are waiters.
+/// One allocation for each group; one locked instruction to count up or down. The last one also
+/// takes a spinlock if there are waiters.
 ///
 /// # Examples
 ///
@@ -60,35 +59,35 @@ impl WaitGroup {
         Self { counter: Arc::new(Counter::new()) }
     }
 
-    /// How many have not finished, at some moment; each handle is one.
+    /// Number of unfinished members at some moment; each handle is one.
     pub fn count(&self) -> usize {
         self.counter.count()
     }
 
-    /// Counts `n` more.
+    /// Adds `n` to the count.
     ///
     /// # Panics
-    /// If the count would pass `isize::MAX`; it is not changed.
+    /// If the count would exceed `isize::MAX`; it is not changed.
     pub fn add(&self, n: usize) {
         self.counter.add(n);
     }
 
-    /// Counts one less of those that were [added](Self::add). More calls than were added end the
-    /// wait too early.
+    /// Removes one of those [added](Self::add). More calls than were added end the wait too early.
     ///
     /// # Panics
-    /// If the count is 0. The last one, with the first panic of a waker, after all were released.
+    /// If the count is 0. The last call, with the first panic of a waker, after all waiters were
+    /// released.
     pub fn done(&self) {
         assert!(self.counter.try_done(), "`done` called more often than was added");
     }
 
-    /// Gives this handle up, and blocks the thread, or suspends the fiber, until no other is left.
+    /// Drops this handle, and blocks the thread, or suspends the fiber, until no other is left.
     pub fn wait(self) {
         self.leave().wait();
     }
 
-    /// [`wait`](Self::wait) with a limit; whether all had finished in time. The handle is given up
-    /// either way.
+    /// [`wait`](Self::wait) with a time limit. Returns whether all had finished in time. The handle
+    /// is dropped either way.
     ///
     /// ```
     /// use std::time::Duration;
@@ -101,7 +100,8 @@ impl WaitGroup {
         self.leave().wait_timeout(timeout)
     }
 
-    /// [`wait`](Self::wait) as a future. The handle is given up when it is first polled or dropped.
+    /// [`wait`](Self::wait) as a future. The handle is dropped when the future is first polled or
+    /// dropped.
     pub async fn wait_async(self) {
         self.leave().wait_async().await;
     }
@@ -118,7 +118,7 @@ impl Default for WaitGroup {
 }
 
 impl Clone for WaitGroup {
-    /// One more that has not finished.
+    /// Adds one unfinished member.
     fn clone(&self) -> Self {
         self.counter.add(1);
         Self { counter: self.counter.clone() }
@@ -132,7 +132,7 @@ impl Drop for WaitGroup {
     }
 }
 
-/// What the handles of a group share.
+/// State that the handles of a group share.
 struct Counter {
     word: AtomicUsize,
     queue: WaitQueue,
@@ -156,7 +156,7 @@ impl Counter {
         assert!(added.is_ok(), "a wait group counts to {}", isize::MAX);
     }
 
-    /// False, changing nothing, if the count is 0.
+    /// Returns false, without a change, if the count is 0.
     fn try_done(&self) -> bool {
         let mut word = self.word.load(Ordering::Relaxed);
         while word >= ONE {
@@ -178,8 +178,8 @@ impl Counter {
         false
     }
 
-    /// Under the queue's lock, so that exactly the waiters are released that waited when it became
-    /// 0.
+    /// Under the queue's lock, so that exactly the waiters at the time when it became 0 are
+    /// released.
     #[cold]
     fn done_slow(&self) -> bool {
         let mut done = false;
@@ -188,8 +188,8 @@ impl Counter {
                 let left = word.checked_sub(ONE)?;
                 Some(if left < ONE { 0 } else { left })
             };
-            // Ordering: Release as in `done`; Acquire takes up what the others published; the
-            // waiters get it through the queue's lock.
+            // Ordering: Release as in `done`; Acquire makes the others' writes visible; the waiters
+            // get them through the queue's lock.
             match self.update(Ordering::AcqRel, last) {
                 Ok(before) => {
                     done = true;
@@ -201,8 +201,8 @@ impl Counter {
         done
     }
 
-    /// Exchanges the word for what `f` makes of it, with `order`; the word as it was. If `f` makes
-    /// nothing of it: the word that was seen, as an error.
+    /// Replaces the word by the result of `f`, with `order`, and returns the previous word. If `f`
+    /// returns `None`, the current word is the error.
     fn update(&self, order: Ordering, f: impl Fn(usize) -> Option<usize>) -> Result<usize, usize> {
         // Ordering: Acquire, for what `is_zero_or_join` sees, pairs with the Release in `done`.
         let mut word = self.word.load(Ordering::Acquire);
@@ -221,7 +221,7 @@ impl Counter {
         }
     }
 
-    /// Whether the count was 0 in time.
+    /// Returns whether the count was 0 in time.
     fn wait_timeout(&self, timeout: Duration) -> bool {
         block_timeout(awaited("wait group", self), timeout, self.wait_async()).is_some()
     }
@@ -230,10 +230,11 @@ impl Counter {
         CounterWait { counter: self, waiter: Waiter::new(&self.queue) }
     }
 
-    /// Under the queue's lock: true if it is 0; otherwise the word says that a waiter is queued.
+    /// Under the queue's lock: returns true if the count is 0. Otherwise the word records that a
+    /// waiter is queued.
     fn is_zero_or_join(&self) -> bool {
         let join = |word: usize| (word >= ONE).then_some(word | WAITERS);
-        // Relaxed: the word's own order of changes decides which side sees the other.
+        // Relaxed: the word's modification order decides which side sees the other.
         self.update(Ordering::Relaxed, join).is_err()
     }
 }

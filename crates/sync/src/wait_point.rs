@@ -1,12 +1,12 @@
-//! The waiting point: announce, fence, look again, sleep. Protocol and proof: the crate's
+//! The wait point: announce, fence, check again, sleep. Protocol and proof: the crate's
 //! `README.md`, section *Waiting point*.
 //!
-//! | `any` | meaning | leaves it |
+//! | `any` | meaning | changed by |
 //! |---|---|---|
-//! | false | no waiter must be told | a waiter that joins, before its last look |
+//! | false | no waiter must be told | a waiter that joins, before its last check |
 //! | true | there may be waiters | notifier: takes out the last, or all; waiter: alone and ready |
 //!
-//! The flag changes under the queue's lock only, and is read without it.
+//! The flag changes only under the queue's lock, and is read without it.
 
 use crate::hook::current_waker;
 use crate::wait_queue::{CancelOutcome, Permit, Position, WaitQueue, Waiter};
@@ -22,11 +22,11 @@ use std::task::{Poll, Waker};
 /// The longest wait without the fence that interrupts other threads.
 const PROVISIONAL: Duration = Duration::from_micros(100);
 
-/// Where threads, fibers and futures wait for a change that others make without a lock.
+/// A place where threads, fibers and futures wait for a change that others make without a lock.
 ///
-/// A waiter announces itself, fences, looks again, and sleeps. A notifier makes its change, fences,
-/// and looks whether a waiter is announced. So either the waiter sees the change or the notifier
-/// sees the waiter, and a notifier without waiters takes no lock.
+/// A waiter announces itself, fences, checks again, and sleeps. A notifier makes its change,
+/// fences, and checks whether a waiter is announced. So either the waiter sees the change or the
+/// notifier sees the waiter, and a notifier without waiters takes no lock.
 ///
 /// | Point | Notifier without waiters | Waiter |
 /// |---|---|---|
@@ -34,10 +34,10 @@ const PROVISIONAL: Duration = Duration::from_micros(100);
 /// | [`new`](Self::new), `notify_one_unfenced` | a load, after an exchange | a full fence |
 /// | [`asymmetric`](Self::asymmetric) | a load | a heavy fence ([`sateen_base::fence`]) |
 ///
-/// The last is for points that are notified much more often than waited at. A wait also takes the
+/// The last is for points that are notified much more often than waited on. A wait also takes the
 /// queue's spinlock.
 ///
-/// The point is not padded: notifiers read it often, so it belongs apart from what others write
+/// The point is not padded: notifiers read it often, so keep it away from data that others write
 /// often.
 ///
 /// # Examples
@@ -71,8 +71,8 @@ impl WaitPoint {
         Self { any: AtomicBool::new(false), light: false, queue: WaitQueue::new() }
     }
 
-    /// A point whose notifiers fence for free and whose waiters pay. Where the system has no such
-    /// fences, the same as [`new`](Self::new).
+    /// A point whose notifiers fence for free and whose waiters pay. Without system support, the
+    /// same as [`new`](Self::new).
     pub fn asymmetric() -> Self {
         Self { light: cfg!(loom) || asymmetric::is_asymmetric(), ..Self::new() }
     }
@@ -85,14 +85,14 @@ impl WaitPoint {
 
     /// Wakes one waiter, if there is one, after a change that one of them waits for.
     ///
-    /// A panic of its waker stops here: the caller may hold an item that it would lose.
+    /// A panic of its waker is discarded, because the caller may hold an item that would be lost.
     #[inline]
     pub fn notify_one(&self) {
         if self.light {
             asymmetric::light();
         } else {
-            // Ordering: SeqCst, with the fence of the waiter: either that waiter sees the
-            // change, or this thread sees that it waits.
+            // Ordering: SeqCst, with the waiter's fence: either that waiter sees the change, or
+            // this thread sees that it waits.
             fence(Ordering::SeqCst);
         }
         if self.has_waiters() {
@@ -101,23 +101,23 @@ impl WaitPoint {
     }
 
     /// [`notify_one`](Self::notify_one) for a caller whose change was a sequentially consistent
-    /// exchange, or that has issued a full fence since.
+    /// exchange, or who has issued a full fence since.
     #[inline(always)]
     pub fn notify_one_unfenced(&self) {
         self.notify_one_unless(|| false);
     }
 
-    /// The same, unless `others` will see to it that no waiter is left that could go on. They look
-    /// for the change after they have been counted here.
+    /// Like [`notify_one_unfenced`](Self::notify_one_unfenced), unless `others` ensure that no
+    /// waiter that could continue is left. They check for the change after they were counted here.
     #[inline(always)]
     pub fn notify_one_unless(&self, others: impl FnOnce() -> bool) {
         if cfg!(loom) {
-            // The model takes sequentially consistent accesses for acquire and release; it orders
+            // The model treats sequentially consistent accesses as acquire and release; it orders
             // by its fences.
             fence(Ordering::SeqCst);
         }
         // Ordering: SeqCst, after the caller's exchange; pairs with the fence in `join`. Either
-        // this load sees the flag, or the last look there sees the change.
+        // this load sees the flag, or the last check there sees the change.
         if self.any.load(Ordering::SeqCst) && !others() {
             self.notify_one_slow();
         }
@@ -137,7 +137,7 @@ impl WaitPoint {
 
     /// Wakes all waiters, after a change that all wait for.
     ///
-    /// Panics of their wakers stop here.
+    /// Panics of their wakers are discarded.
     #[inline]
     pub fn notify_all(&self) {
         // Ordering: SeqCst as in `notify_one`.
@@ -154,14 +154,14 @@ impl WaitPoint {
         });
     }
 
-    /// Waits until notified or until `deadline`, unless `ready` says that there is no need. Blocks
-    /// the thread, or suspends the fiber. May return for no reason: call it in a loop.
+    /// Waits until notified or until `deadline`, unless `ready` returns true. Blocks the thread, or
+    /// suspends the fiber. May return spuriously: call it in a loop.
     ///
-    /// The return may have been a notification, which no other waiter gets then. So a caller that
-    /// wants to give up, after `deadline` for example, first looks once more for the change, or
-    /// calls [`notify_one`](Self::notify_one).
+    /// The return may have consumed a notification, which no other waiter then gets. So a caller
+    /// that wants to give up, for example after `deadline`, first checks once more for the change,
+    /// or calls [`notify_one`](Self::notify_one).
     ///
-    /// `ready` reads what the notifiers change. It runs under a spinlock, bound by the rules of
+    /// `ready` reads what the notifiers change. It runs under a spinlock, by the rules of
     /// [`WaitQueue::wait_unless`].
     ///
     /// At an [asymmetric](Self::asymmetric) point the waiter first sleeps for at most 100 µs
@@ -189,15 +189,15 @@ impl WaitPoint {
         if self.leaves_after_fence(waiter.as_mut(), &ready) {
             return;
         }
-        // That look held no lock: it may have waited itself, and have taken our token.
+        // That check ran outside of the lock: it may have waited itself, and consumed our token.
         match deadline {
             Some(deadline) => _ = waiter.wait_until(deadline),
             None => waiter.wait(),
         }
     }
 
-    /// [`wait`](Self::wait) without a limit, as a future. Dropped early it passes its notification
-    /// on.
+    /// [`wait`](Self::wait) without a time limit, as a future. If dropped early, it passes its
+    /// notification on.
     pub async fn wait_async(&self, ready: impl Fn() -> bool) {
         let mut waiter = pin!(self.waiter());
         let mut passing = Passing { point: self, waiter: waiter.as_mut() };
@@ -219,13 +219,13 @@ impl WaitPoint {
         Waiter::new(&self.queue)
     }
 
-    /// Queues `waiter` with `waker` and returns true, unless `ready` returns true: then false. It
-    /// is the part of [`wait`](Self::wait) before the sleep, for callers that wait again and again
-    /// with one waiter. The point has full fences.
+    /// Queues `waiter` with `waker` and returns true, unless `ready` returns true; then it returns
+    /// false. It is the part of [`wait`](Self::wait) before the sleep, for callers that wait
+    /// repeatedly with one waiter. The point must have full fences.
     ///
     /// # Panics
-    /// As [`Waiter::enqueue`]. With debug assertions, if the waiter is another point's, or the
-    /// point [asymmetric](Self::asymmetric).
+    /// As [`Waiter::enqueue`]. With debug assertions, also if the waiter belongs to another point,
+    /// or the point is [asymmetric](Self::asymmetric).
     pub fn enqueue(
         &self,
         waiter: Pin<&mut Waiter<'_>>,
@@ -248,12 +248,12 @@ impl WaitPoint {
         waiter.enqueue_among(position, waker, |others| {
             self.any.store(true, Ordering::Relaxed);
             if cfg!(loom) && self.light {
-                // The models show that the heavy fence, and the look after it, are enough.
+                // The models show that the heavy fence, and the check after it, suffice.
                 return false;
             }
-            // Ordering: SeqCst, between the flag and the last look; pairs with the notifier's
-            // fence or exchange. (A light fence of a notifier may miss this waiter all the
-            // same: hence `leaves_after_fence`.)
+            // Ordering: SeqCst, between the flag and the last check; pairs with the notifier's
+            // fence or exchange. (A notifier's light fence may still miss this waiter, hence
+            // `leaves_after_fence`.)
             fence(Ordering::SeqCst);
             let ready = ready();
             if ready && !others {
@@ -263,15 +263,15 @@ impl WaitPoint {
         })
     }
 
-    /// At an asymmetric point: a queued waiter fences, and looks a last time. If it need not wait,
-    /// it leaves the queue. A notification that has come meanwhile is used by its return.
+    /// At an asymmetric point, a queued waiter fences and checks a last time. If it need not wait,
+    /// it leaves the queue. Its return uses up a notification that has arrived meanwhile.
     ///
-    /// The fence takes microseconds, so neither it nor the look is under the queue's lock.
+    /// The fence takes microseconds, so neither the fence nor the check is under the queue's lock.
     fn leaves_after_fence(&self, waiter: Pin<&mut Waiter<'_>>, ready: impl Fn() -> bool) -> bool {
         if !self.light {
             return false;
         }
-        // Pairs with the light fence in `notify_one`, see there. The flag was raised before.
+        // Pairs with the light fence in `notify_one`. The flag was raised before.
         let _fence = asymmetric::heavy();
         let ready = ready();
         if ready {
@@ -287,8 +287,8 @@ impl Default for WaitPoint {
     }
 }
 
-/// The waiter of a future. Dropped with a notification, it notifies another, whose waker may panic:
-/// the panic stops here, as in all notifications of the point.
+/// The waiter of a future. If dropped with a notification, it notifies another, whose waker may
+/// panic: that panic is discarded, as in all notifications of the point.
 struct Passing<'a, 'q> {
     point: &'q WaitPoint,
     waiter: Pin<&'a mut Waiter<'q>>,

@@ -1,4 +1,4 @@
-//! Blocking and timed forms, made from the futures: every primitive is written once.
+//! Blocking and timed forms built on the futures, so that every primitive is written once.
 
 use crate::hook::{self, Awaited};
 use sateen_base::prim::time::{Duration, Instant};
@@ -6,19 +6,19 @@ use std::future::Future;
 use std::pin::{Pin, pin};
 use std::task::{Context, Poll};
 
-/// What a context waits for, for reports: the `primitive`.
+/// What a context waits for: the `primitive`. For reports.
 pub(crate) fn awaited<T: ?Sized>(kind: &'static str, primitive: &T) -> Awaited {
     Awaited::new(kind, std::ptr::from_ref(primitive).cast())
 }
 
 /// Blocks the calling context (thread or fiber) until `future` is ready.
 ///
-/// It is for futures of this crate's primitives: when they are pending, joining was their last
-/// step, so that nothing took the context's token in between. For others there is
+/// It is for futures of this crate's primitives. When they are pending, joining was their last
+/// step, so nothing consumed the context's token in between. For other futures there is
 /// [`crate::block_on`].
 ///
-/// The future is polled when it is woken and at spurious returns of `park`; if `park` unwinds it is
-/// dropped, and withdraws its wait.
+/// The future is polled when it is woken and on spurious returns of `park`. If `park` unwinds, the
+/// future is dropped and withdraws its wait.
 pub(crate) fn block<F: Future>(what: Awaited, future: F) -> F::Output {
     let mut future = pin!(future);
     let waker = hook::current_waker();
@@ -37,8 +37,8 @@ pub(crate) fn block<F: Future>(what: Awaited, future: F) -> F::Output {
     })
 }
 
-/// The same with a time limit: `None` when it is over and the future still pending. The future is
-/// polled once at least, and dropped in the end.
+/// The same with a time limit: `None` if it runs out and the future is still pending. The future is
+/// polled at least once, and dropped in the end.
 pub(crate) fn block_timeout<F: Future>(
     what: Awaited,
     timeout: Duration,
@@ -47,7 +47,7 @@ pub(crate) fn block_timeout<F: Future>(
     block_pinned_timeout(what, timeout, pin!(future))
 }
 
-/// The same for a future that its caller wants to ask once more after the time is over.
+/// The same for a future that its caller wants to poll once more after the time limit.
 pub(crate) fn block_pinned_timeout<F: Future>(
     what: Awaited,
     timeout: Duration,
@@ -58,7 +58,7 @@ pub(crate) fn block_pinned_timeout<F: Future>(
     if let Poll::Ready(output) = future.as_mut().poll(&mut cx) {
         return Some(output);
     }
-    // A time that no clock will reach is no limit.
+    // A time that the clock never reaches is no limit.
     let deadline = Instant::now().checked_add(timeout);
     hook::waiting_for(what, || {
         loop {

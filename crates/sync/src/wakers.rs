@@ -1,12 +1,12 @@
-//! Wakers taken out under an internal lock, to be woken without it.
+//! Wakers that were taken out under an internal lock and are woken outside of it.
 
 use sateen_base::unwind::{FirstPanic, discard, run_and_discard};
 use std::mem::MaybeUninit;
 use std::task::Waker;
 use std::thread::panicking;
 
-/// Wakes one. Its panic goes on, unless the thread unwinds already, because then it would end the
-/// process.
+/// Wakes `waker`. Its panic continues, unless the thread is already unwinding, where it would end
+/// the process.
 #[inline]
 pub(crate) fn wake(waker: Waker) {
     if panicking() { wake_quietly(waker) } else { waker.wake() }
@@ -17,8 +17,8 @@ fn wake_quietly(waker: Waker) {
     run_and_discard(|| waker.wake());
 }
 
-/// Drops one that is not used any more. Its panic ends here, because the caller, or its caller, has
-/// more to do.
+/// Drops an unused waker. Its panic is discarded, because the caller, or its caller, has more to
+/// do.
 #[inline]
 pub(crate) fn let_go(waker: Option<Waker>) {
     if let Some(waker) = waker {
@@ -26,9 +26,9 @@ pub(crate) fn let_go(waker: Option<Waker>) {
     }
 }
 
-/// A batch of them, small enough for a fiber's stack of one page. An empty one costs nothing.
+/// A batch of wakers, small enough for a fiber's one-page stack. An empty one costs nothing.
 pub(crate) struct Batch {
-    /// The first `len` are there.
+    /// The first `len` are initialised.
     wakers: [MaybeUninit<Waker>; Batch::SIZE],
     len: usize,
 }
@@ -46,20 +46,20 @@ impl Batch {
         self.len == Self::SIZE
     }
 
-    /// Under the lock: adds one. There must be room.
+    /// Under the lock: adds a waker. There must be room.
     #[inline]
     pub(crate) fn push(&mut self, waker: Waker) {
         self.wakers[self.len].write(waker);
         self.len += 1;
     }
 
-    /// Wakes and forgets every one, whatever the others do; how many there were.
+    /// Wakes and removes all of them, even if some panic, and returns how many there were.
     #[inline]
     pub(crate) fn wake_all(&mut self, panics: &mut FirstPanic) -> usize {
         self.hand_out(panics, Waker::wake)
     }
 
-    /// The same by `wake`.
+    /// The same, by calling `wake`.
     #[inline]
     pub(crate) fn hand_out(
         &mut self,
@@ -68,8 +68,8 @@ impl Batch {
     ) -> usize {
         let len = std::mem::take(&mut self.len);
         for waker in &self.wakers[..len] {
-            // SAFETY: the first `len` were written by `push`. The length is 0 by now, so each is
-            // moved out once.
+            // SAFETY: `push` has written the first `len`. The length is already 0, so each is moved
+            // out once.
             let waker = unsafe { waker.assume_init_read() };
             panics.catch(|| wake(waker));
         }

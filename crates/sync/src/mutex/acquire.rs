@@ -1,4 +1,4 @@
-//! A locker in the slow path, whether it blocks or is polled.
+//! A locker in the slow path, blocking or polled.
 
 use super::raw::{BARGE_LIMIT, RawMutex, STARVED};
 use crate::spin_phase::SpinPhase;
@@ -8,14 +8,14 @@ use std::cell::Cell;
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 
-/// A locker that may queue. It owns the mutex's `WAKING` bit from being notified until it takes the
-/// lock, rejoins the queue, or is dropped and hands the bit on.
+/// A locker that may queue. From its notification it owns the mutex's `WAKING` bit, until it takes
+/// the lock, rejoins the queue, or is dropped and passes the bit on.
 pub(crate) struct Acquire<'a> {
     raw: &'a RawMutex,
     waiter: Waiter<'a>,
-    /// Its caller blocks; otherwise it is a future's.
+    /// Whether its caller blocks; otherwise it belongs to a future.
     blocks: bool,
-    /// It has noticed that it was notified.
+    /// Whether it has noticed its notification.
     on_the_way: Cell<bool>,
     /// How often it was notified and then found the lock taken.
     lost: Cell<u32>,
@@ -48,13 +48,13 @@ impl<'a> Acquire<'a> {
                 break Poll::Pending;
             }
         };
-        // The exchange that took the lock, or the one that marked the queue, cleared `WAKING`.
+        // The exchange that took the lock, or that marked the queue, has cleared `WAKING`.
         self.on_the_way.set(false);
         state
     }
 
-    /// Blocks until notified, or (false) until `deadline`, having left the queue. Call it after a
-    /// pending [`attempt`](Self::attempt).
+    /// Blocks until notified, or until `deadline`. In the latter case returns false and has left
+    /// the queue. Call it after a pending [`attempt`](Self::attempt).
     pub(super) fn wait_until(mut self: Pin<&mut Self>, deadline: Option<Instant>) -> bool {
         let notified = self.as_mut().waiter().wait_joined(deadline);
         if notified {
@@ -63,7 +63,7 @@ impl<'a> Acquire<'a> {
         notified
     }
 
-    /// The future's step: all that can be done without blocking.
+    /// The future's step: everything that needs no blocking.
     pub(crate) fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         if self.waiter.is_waiting() {
             if self.as_mut().waiter().poll_wait(cx).is_pending() {
@@ -81,7 +81,7 @@ impl<'a> Acquire<'a> {
         state
     }
 
-    /// It noticed that it was notified.
+    /// Records that it has noticed its notification.
     fn set_out(&self) {
         self.on_the_way.set(true);
         self.lost.set(self.lost.get().saturating_add(1));

@@ -1,4 +1,4 @@
-//! Guards of a mutex: of its whole value, and of a part of it.
+//! Guards of a mutex, for its whole value or for a part of it.
 
 use super::{Mutex, RawMutex};
 use std::fmt;
@@ -9,7 +9,7 @@ use std::ptr::NonNull;
 
 /// Access to the value of a locked [`Mutex`]; unlocks when dropped, on any thread.
 ///
-/// All it offers are associated functions, so that they do not hide the value's own methods.
+/// It only has associated functions, so that they do not hide the value's own methods.
 #[must_use = "the mutex is unlocked as soon as its guard is dropped"]
 #[clippy::has_significant_drop]
 pub struct MutexGuard<'a, T: ?Sized> {
@@ -19,13 +19,13 @@ pub struct MutexGuard<'a, T: ?Sized> {
 }
 
 impl<'a, T: ?Sized> MutexGuard<'a, T> {
-    /// The caller has just taken the lock.
+    /// The caller has just acquired the lock.
     #[inline(always)]
     pub(super) fn new(mutex: &'a Mutex<T>) -> Self {
         Self { mutex, _value: PhantomData }
     }
 
-    /// The mutex that this guard locks.
+    /// The mutex of this guard.
     pub fn mutex(this: &Self) -> &'a Mutex<T> {
         this.mutex
     }
@@ -34,7 +34,7 @@ impl<'a, T: ?Sized> MutexGuard<'a, T> {
         &this.mutex.raw
     }
 
-    /// A guard of a part of the value.
+    /// Returns a guard for a part of the value.
     ///
     /// ```
     /// use sateen::sync::{Mutex, MutexGuard};
@@ -53,7 +53,7 @@ impl<'a, T: ?Sized> MutexGuard<'a, T> {
         MappedMutexGuard { raw: &this.mutex.raw, value, _value: PhantomData }
     }
 
-    /// A guard of a part of the value, if `part` finds it.
+    /// Returns a guard for a part of the value, if `part` finds it.
     ///
     /// # Errors
     /// The guard, if `part` returns `None`.
@@ -64,10 +64,10 @@ impl<'a, T: ?Sized> MutexGuard<'a, T> {
         Self::try_map_or_err(this, |value| part(value).ok_or(())).map_err(|(this, ())| this)
     }
 
-    /// A guard of a part of the value, if `part` finds it; otherwise its reason.
+    /// Returns a guard for a part of the value if `part` finds it, otherwise its error.
     ///
     /// # Errors
-    /// The guard, and what `part` returned.
+    /// The guard, and the error of `part`.
     pub fn try_map_or_err<U: ?Sized, E>(
         mut this: Self,
         part: impl FnOnce(&mut T) -> Result<&mut U, E>,
@@ -86,7 +86,7 @@ impl<'a, T: ?Sized> MutexGuard<'a, T> {
         ManuallyDrop::new(this).mutex.raw.release_fair();
     }
 
-    /// Runs `f` with the mutex unlocked, and takes the lock again, also if `f` panics.
+    /// Runs `f` with the mutex unlocked, and relocks it, even if `f` panics.
     ///
     /// ```
     /// use sateen::sync::{Mutex, MutexGuard};
@@ -96,36 +96,36 @@ impl<'a, T: ?Sized> MutexGuard<'a, T> {
     /// assert_eq!(*guard, 2);
     /// ```
     pub fn unlocked<R>(this: &mut Self, f: impl FnOnce() -> R) -> R {
-        // First, so that the lock is taken again whatever the unlock and `f` do.
+        // First, so that the lock is retaken whatever the unlock and `f` do.
         let _relock = Relock(&this.mutex.raw);
         this.mutex.raw.release();
         f()
     }
 
-    /// As [`unlocked`](Self::unlocked), with a [fair](Self::unlock_fair) unlock.
+    /// Like [`unlocked`](Self::unlocked), with a [fair](Self::unlock_fair) unlock.
     pub fn unlocked_fair<R>(this: &mut Self, f: impl FnOnce() -> R) -> R {
         let _relock = Relock(&this.mutex.raw);
         this.mutex.raw.release_fair();
         f()
     }
 
-    /// Lets the first waiter, if there is one, have the lock in between.
+    /// Temporarily yields the lock to the first waiter, if there is one.
     pub fn bump(this: &mut Self) {
         if this.mutex.raw.has_waiters() {
             Self::unlocked_fair(this, || ());
         }
     }
 
-    /// The value for as long as the mutex lives; the mutex stays locked.
+    /// Borrows the value for the mutex's lifetime; the mutex stays locked.
     pub fn leak(this: Self) -> &'a mut T {
         let this = ManuallyDrop::new(this);
-        // SAFETY: the lock is held for ever. The value can be reached through the mutex only by
+        // SAFETY: the lock is held for ever. The value can only be reached through the mutex by
         // `&mut` or by value, after this borrow of the mutex has ended.
         this.mutex.value.with_mut(|value| unsafe { &mut *value })
     }
 }
 
-/// Takes a lock again at the end, because a guard stands for it. It is not interrupted, also while
+/// Relocks on drop, because a guard stands for the lock. It is not interrupted, even while
 /// unwinding.
 pub(crate) struct Relock<'a>(pub(crate) &'a RawMutex);
 
@@ -174,7 +174,7 @@ unsafe impl<T: ?Sized + Send> Send for MappedMutexGuard<'_, T> {}
 unsafe impl<T: ?Sized + Sync> Sync for MappedMutexGuard<'_, T> {}
 
 impl<'a, T: ?Sized> MappedMutexGuard<'a, T> {
-    /// A guard of a part of the part.
+    /// Returns a guard for a part of this part.
     pub fn map<U: ?Sized>(
         mut this: Self,
         part: impl FnOnce(&mut T) -> &mut U,
@@ -183,7 +183,7 @@ impl<'a, T: ?Sized> MappedMutexGuard<'a, T> {
         MappedMutexGuard { raw: ManuallyDrop::new(this).raw, value, _value: PhantomData }
     }
 
-    /// A guard of a part of the part, if `part` finds it.
+    /// Returns a guard for a part of this part, if `part` finds it.
     ///
     /// # Errors
     /// The guard, if `part` returns `None`.
@@ -194,10 +194,10 @@ impl<'a, T: ?Sized> MappedMutexGuard<'a, T> {
         Self::try_map_or_err(this, |value| part(value).ok_or(())).map_err(|(this, ())| this)
     }
 
-    /// A guard of a part of the part, if `part` finds it; otherwise its reason.
+    /// Returns a guard for a part of this part if `part` finds it, otherwise its error.
     ///
     /// # Errors
-    /// The guard, and what `part` returned.
+    /// The guard, and the error of `part`.
     pub fn try_map_or_err<U: ?Sized, E>(
         mut this: Self,
         part: impl FnOnce(&mut T) -> Result<&mut U, E>,

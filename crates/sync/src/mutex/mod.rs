@@ -17,29 +17,27 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-/// A lock around a value. [`lock`](Self::lock) blocks a thread or suspends a fiber,
+/// A mutex. [`lock`](Self::lock) blocks a thread or suspends a fiber,
 /// [`lock_async`](Self::lock_async) waits in a future; all wait in one queue.
 ///
-/// * **Fairness is eventual.** A running locker may overtake waiters: handing the lock to one that
-///   sleeps would idle it for a wake-up's time. A waiter that has lost sixteen races bars
-///   newcomers, except [`try_lock`](Self::try_lock): so none waits for ever. On a mutex made by
-///   [`fair`](Self::fair) no waiter is ever overtaken; [`unlock_fair`](MutexGuard::unlock_fair)
-///   ensures that once.
+/// * **Eventually fair.** A running locker may barge ahead of waiters: handing the lock to a
+///   sleeper would leave it idle during the wake-up. A waiter that has lost sixteen races bars
+///   newcomers, except [`try_lock`](Self::try_lock), so nobody waits for ever. On a
+///   [`fair`](Self::fair) mutex no waiter is ever overtaken;
+///   [`unlock_fair`](MutexGuard::unlock_fair) ensures that once.
 /// * **No poisoning.** A panic under the lock unlocks it; the value is as the panic left it.
 ///   [`poison::Mutex`](crate::poison::Mutex) poisons.
-/// * **Guards are `Send`** if the value is: a future may hold one across an await and go on
-///   elsewhere.
-/// * A holder that locks again waits for ever; a [`ReentrantMutex`](crate::ReentrantMutex) lets it
-///   in.
-/// * An unlock wakes at most one waiter, and runs its waker when the lock is free again. A panic of
-///   that waker leaves the unlock; the lock stays usable.
-///
+/// * **Guards are `Send`** if the value is: a future may hold one across an await and resume on
+///   another thread.
+/// * A holder that locks again waits for ever; a [`ReentrantMutex`](crate::ReentrantMutex) allows
+///   it.
+/// * An unlock wakes at most one waiter, and calls its waker when the lock is free again. A panic
+///   of that waker propagates out of the unlock; the lock stays usable.
 /// Names, guards and arguments are those of `lock_api` and `parking_lot`.
 ///
-/// # Cost
 /// 48 bytes and the value. Uncontended, one locked instruction to lock and one to unlock. A thread
-/// that finds it held pauses for some 200 ns, yields its time slice up to sixteen times, then
-/// queues.
+/// that finds the mutex locked pauses for some 200 ns, yields its time slice up to sixteen times,
+/// then queues.
 ///
 /// # Examples
 ///
@@ -63,7 +61,7 @@ pub struct Mutex<T: ?Sized> {
 
 // SAFETY: the value goes where the mutex goes.
 unsafe impl<T: ?Sized + Send> Send for Mutex<T> {}
-// SAFETY: the lock gives the value to one thread at a time, which is sending it there.
+// SAFETY: the lock gives the value to one thread at a time, which amounts to sending it there.
 unsafe impl<T: ?Sized + Send> Sync for Mutex<T> {}
 
 impl<T> Mutex<T> {
@@ -75,14 +73,14 @@ impl<T> Mutex<T> {
     }
 
     crate::sys::const_except_loom! {
-        /// An unlocked mutex on which lockers take turns in the order in which they came. An unlock
-        /// lets the first waiter have the lock next. Newcomers, also `try_lock`, find it taken
-        /// until that one has come. (The lock is not handed over; it is only kept free.)
+        /// An unlocked mutex that lockers acquire in order of arrival. An unlock reserves the lock
+        /// for the first waiter. Newcomers, including `try_lock`, find it taken until that waiter
+        /// arrives. (The lock is not handed over, only kept free.)
         ///
         /// # Cost
-        /// Contended, each turn costs a wake-up: for a few threads with short sections this is
-        /// slower by an order of magnitude. Uncontended, locking costs the same, and unlocking a
-        /// call more.
+        /// Under contention, each turn costs a wake-up: for a few threads with short sections this
+        /// is slower by an order of magnitude. Uncontended, locking costs the same, and unlocking
+        /// costs one more call.
         ///
         /// ```
         /// let mutex = sateen::sync::Mutex::fair(1);
@@ -94,14 +92,14 @@ impl<T> Mutex<T> {
         }
     }
 
-    /// The value. See [`get_mut`](Self::get_mut).
+    /// Returns the value. See [`get_mut`](Self::get_mut).
     pub fn into_inner(self) -> T {
         self.value.into_inner()
     }
 }
 
 impl<T: ?Sized> Mutex<T> {
-    /// Takes the lock. While another holds it, a thread blocks and a fiber suspends.
+    /// Acquires the lock. While another holds it, a thread blocks and a fiber suspends.
     ///
     /// See [`Mutex`] for an example.
     #[inline]
@@ -110,7 +108,7 @@ impl<T: ?Sized> Mutex<T> {
         MutexGuard::new(self)
     }
 
-    /// Takes the lock if it is free; never waits.
+    /// Acquires the lock if it is free; never waits.
     ///
     /// ```
     /// let mutex = sateen::sync::Mutex::new(1);
@@ -123,7 +121,8 @@ impl<T: ?Sized> Mutex<T> {
         self.raw.try_acquire().then(|| MutexGuard::new(self))
     }
 
-    /// As [`lock`](Self::lock), but gives up after `timeout`. (As a future:
+    /// Like [`lock`](Self::lock), but gives up after `timeout`. (As a future:
+    /// [`timeout_async`](crate::timer::timeout_async).)
     /// [`timeout_async`](crate::timer::timeout_async).)
     ///
     /// ```
@@ -136,7 +135,7 @@ impl<T: ?Sized> Mutex<T> {
         self.try_lock_until_opt(|| Instant::now().checked_add(timeout))
     }
 
-    /// As [`lock`](Self::lock), but gives up at `deadline`.
+    /// Like [`lock`](Self::lock), but gives up at `deadline`.
     pub fn try_lock_until(&self, deadline: Instant) -> Option<MutexGuard<'_, T>> {
         self.try_lock_until_opt(|| Some(deadline))
     }
@@ -150,8 +149,8 @@ impl<T: ?Sized> Mutex<T> {
         taken.then(|| MutexGuard::new(self))
     }
 
-    /// A future of the guard. If it is dropped early it leaves the queue; if it had been woken, the
-    /// next waiter is woken instead.
+    /// A future of the guard. If it is dropped early it leaves the queue. If it had already been
+    /// woken, the next waiter is woken instead.
     ///
     /// Poll or drop it soon after it was woken: no other waiter is woken before.
     ///
@@ -169,7 +168,7 @@ impl<T: ?Sized> Mutex<T> {
         Lock { mutex: self, acquire: Acquire::new(&self.raw, false) }
     }
 
-    /// Whether the lock is held, at some moment: for reports, not for decisions.
+    /// Whether the lock is held at some moment, for reports and not for decisions.
     pub fn is_locked(&self) -> bool {
         self.raw.is_held()
     }
@@ -182,7 +181,7 @@ impl<T: ?Sized> Mutex<T> {
         self.raw.release();
     }
 
-    /// The address of the value, for code that knows that it holds the lock.
+    /// The address of the value, for code that holds the lock.
     pub fn data_ptr(&self) -> *mut T {
         self.value.with_mut(|value| value)
     }

@@ -1,5 +1,5 @@
-//! The lock itself: one word and one wait queue. Protocol and proof: the crate's `README.md`,
-//! section *Mutex*.
+//! The raw mutex: one word and one wait queue. Protocol and proof: the crate's `README.md`, section
+//! *Mutex*.
 //!
 //! | bit | set | meaning |
 //! |---|---|---|
@@ -9,8 +9,8 @@
 //! | `STARVED` 8 | after `BARGE_LIMIT` lost races; by a fair unlock | newcomers do not barge |
 //! | `FAIR` 16 | by the constructor, for good | each unlock is fair, `try_lock` is barred too |
 //!
-//! `FAIR` aside, the only word ever seen by an uncontended lock is 0 or `LOCKED`. `WAKING` belongs
-//! to the waiter on its way: it clears it when it takes the lock or rejoins the queue, or hands it
+//! Apart from `FAIR`, the word of an uncontended lock is only ever 0 or `LOCKED`. The waiter on its
+//! way owns `WAKING`. It clears the bit when it takes the lock or rejoins the queue, or passes it
 //! on when dropped.
 
 use super::acquire::Acquire;
@@ -30,21 +30,21 @@ const WAKING: u8 = 4;
 pub(super) const STARVED: u8 = 8;
 const FAIR: u8 = 16;
 
-/// The lost races after which a waiter bars newcomers. Races are counted, not timed. A race costs a
-/// thread some microseconds and a fiber far less, and the bar should be equally rare for both.
+/// Lost races after which a waiter bars newcomers. Races are counted, not timed: a race costs a
+/// thread some microseconds and a fiber far less, and barring should be equally rare for both.
 pub(crate) const BARGE_LIMIT: u32 = if cfg!(loom) { 1 } else { 16 };
 
-/// The lock under [`Mutex`](super::Mutex), without data: for building other locks.
+/// The lock of [`Mutex`](super::Mutex), without data, for building other locks.
 ///
-/// It is a [`lock_api::RawMutex`], so `lock_api::Mutex<RawMutex, T>` works too. It may be unlocked
-/// by another thread than the one that locked it.
+/// It is a [`lock_api::RawMutex`], so `lock_api::Mutex<RawMutex, T>` works too. Any thread may
+/// unlock it.
 ///
-/// Neither locking nor unlocking it unwinds. Cancelling a task ends its wait only if that has a
-/// time limit, and a waker's panic ends in the unlock. (The guards of `lock_api` could not bear
-/// either while they give the lock away for a while; those of [`Mutex`](super::Mutex) can.)
+/// Neither locking nor unlocking unwinds. Cancelling a task ends its wait only if the wait has a
+/// time limit, and a waker's panic is discarded by the unlock. (The guards of `lock_api` could
+/// tolerate neither while they are temporarily unlocked; those of [`Mutex`](super::Mutex) can.)
 ///
-/// An unlock makes its last access to the lock before the next holder can be through with it: a
-/// thread that takes the lock, and learns thereby that no other will, may free it.
+/// An unlock makes its last access to the lock before the next holder can finish. So a thread that
+/// takes the lock, and thereby learns that no other will, may free it.
 ///
 /// ```
 /// use lock_api::RawMutex as _;
@@ -76,7 +76,7 @@ impl RawMutex {
         }
     }
 
-    /// Takes the lock: blocks the thread, or suspends the fiber, while it is held.
+    /// Acquires the lock: blocks the thread, or suspends the fiber, while it is held.
     #[inline]
     pub(crate) fn acquire(&self) {
         if !self.acquire_fast() {
@@ -85,8 +85,8 @@ impl RawMutex {
         self.owner.set();
     }
 
-    /// As [`acquire`](Self::acquire), but the wait does not end in the unwinding of a cancelled
-    /// task. For guards that have given the lock away for a while and stand for a held lock.
+    /// Like [`acquire`](Self::acquire), but a cancellation does not end the wait. For guards that
+    /// were temporarily unlocked and stand for a held lock.
     #[inline]
     pub(crate) fn acquire_uninterrupted(&self) {
         if !self.acquire_fast() {
@@ -95,7 +95,7 @@ impl RawMutex {
         self.owner.set();
     }
 
-    /// Takes the lock if that can be done before `deadline`; `None` is no limit.
+    /// Acquires the lock if possible before `deadline`; `None` is no limit.
     #[inline]
     pub(crate) fn acquire_until(&self, deadline: Option<Instant>) -> bool {
         let taken = self.acquire_fast() || self.acquire_until_slow(deadline);
@@ -105,9 +105,10 @@ impl RawMutex {
         taken
     }
 
-    /// Takes the lock if no thread holds it, waits for it or is on its way.
+    /// Acquires the lock if no thread holds it, waits for it or is on its way.
     ///
-    /// It does not look first: the look would wait for the locked instruction of the last unlock.
+    /// It does not load the word first: the load would wait for the locked instruction of the last
+    /// unlock.
     #[inline(always)]
     fn acquire_fast(&self) -> bool {
         // Ordering: Acquire pairs with the Release of the last unlock.
@@ -141,7 +142,7 @@ impl RawMutex {
         })
     }
 
-    /// Takes the lock if it is free. It barges past all waiters, unless the lock is a fair one.
+    /// Acquires the lock if it is free. It barges past all waiters, unless the lock is fair.
     #[inline]
     pub(crate) fn try_acquire(&self) -> bool {
         let barred = |word| word & LOCKED != 0 || word & (FAIR | STARVED) == FAIR | STARVED;
@@ -152,7 +153,7 @@ impl RawMutex {
         taken
     }
 
-    /// The future's way in.
+    /// The future's entry point.
     pub(super) fn acquired(&self) {
         self.owner.set();
     }
@@ -162,7 +163,7 @@ impl RawMutex {
         self.word.load(Ordering::Relaxed) & (WAITERS | WAKING) != 0
     }
 
-    /// Takes the lock if `may` agrees with the word, clearing `clear` with it.
+    /// Takes the lock if `may` accepts the word, and clears `clear` with it.
     fn take(&self, may: impl Fn(u8) -> bool, clear: u8) -> bool {
         let mut word = self.word.load(Ordering::Relaxed);
         while may(word) {
@@ -176,15 +177,15 @@ impl RawMutex {
         false
     }
 
-    /// Tries for as long as a short critical section takes.
+    /// Spins for as long as a short critical section takes.
     pub(super) fn spin(&self, on_the_way: bool, mut phase: SpinPhase) -> bool {
         let clear = if on_the_way { WAKING | STARVED } else { 0 };
         loop {
             if self.take(|word| may_take(word, on_the_way), clear) {
                 return true;
             }
-            // A newcomer spins past a queue, unless a waiter bars it. If it slept as well, each
-            // release would have to wake a thread for as long as the lock is contended.
+            // A newcomer spins past the queue, unless a waiter bars it. If it slept as well, each
+            // release would have to wake a thread as long as the lock is contended.
             if !on_the_way && self.word.load(Ordering::Relaxed) & STARVED != 0 {
                 return false;
             }
@@ -194,12 +195,12 @@ impl RawMutex {
         }
     }
 
-    /// Whether the lock is held, at some moment.
+    /// Whether the lock is held at some moment.
     pub(crate) fn is_held(&self) -> bool {
         self.word.load(Ordering::Relaxed) & LOCKED != 0
     }
 
-    /// Gives the lock back, and wakes a waiter if there is one and none is on its way. The caller
+    /// Releases the lock, and wakes a waiter if there is one and none is on its way. The caller
     /// holds the lock.
     #[inline]
     pub(crate) fn release(&self) {
@@ -209,13 +210,13 @@ impl RawMutex {
         }
     }
 
-    /// Gives the lock back so that the first waiter, if there is one, gets it next: newcomers are
-    /// barred until it has come. The caller holds the lock.
+    /// Releases the lock so that the first waiter, if there is one, gets it next: newcomers are
+    /// barred until it arrives. The caller holds the lock.
     pub(crate) fn release_fair(&self) {
         self.release_slow(STARVED);
     }
 
-    /// As [`release`](Self::release), but a panic of the waker ends here.
+    /// Like [`release`](Self::release), but a panic of the waker is discarded.
     #[inline]
     pub(crate) fn release_quietly(&self) {
         // Ordering: Release as in `release`.
@@ -224,15 +225,15 @@ impl RawMutex {
         }
     }
 
-    /// `bar` is `STARVED` if a waiter must be the next.
+    /// `bar` is `STARVED` if a waiter must be next.
     #[cold]
     fn release_slow(&self, bar: u8) {
         loop {
             let word = self.word.load(Ordering::Relaxed);
             let bar = if word & FAIR != 0 { STARVED } else { bar };
             if word & WAITERS == 0 || word & WAKING != 0 {
-                // Either no waiter has to be woken, or one is on its way already. Then the thread
-                // that takes the lock wakes the others.
+                // Either no waiter needs waking, or one is already on its way. In the latter case
+                // the thread that takes the lock wakes the others.
                 // Ordering: Release as in `release`.
                 let new = word & !LOCKED | if word & WAKING != 0 { bar } else { 0 };
                 if self
@@ -244,13 +245,12 @@ impl RawMutex {
                 }
                 continue;
             }
-            // No waiter is on its way, and only the holder can change that: `WAKING` is still clear
-            // when the closure runs.
+            // No waiter is on its way, and only the holder can change that, so `WAKING` is still
+            // clear when the closure runs.
             let found = self.queue.notify_one_then(|outcome| {
                 if outcome.found {
-                    // Ordering: Release as in `release`. The waiter that was taken out cannot
-                    // return before this closure's lock is released, so the mutex still exists
-                    // then.
+                    // Ordering: Release as in `release`. The waiter taken out cannot return before
+                    // this closure's lock is released, so the mutex still exists then.
                     self.update(Ordering::Release, |word| {
                         (word & !LOCKED & !no_more(outcome.more)) | WAKING | bar
                     });
@@ -264,7 +264,7 @@ impl RawMutex {
         }
     }
 
-    /// A notified waiter gives up: the next waiter, if there is one, is woken instead.
+    /// A notified waiter gives up: wakes the next waiter instead, if there is one.
     pub(super) fn pass_on(&self) {
         self.queue.notify_one_then(|outcome| {
             self.update(Ordering::Relaxed, |word| {
@@ -273,8 +273,8 @@ impl RawMutex {
         });
     }
 
-    /// Under the queue's lock, before joining: true if the lock can be taken instead, otherwise the
-    /// word says that a waiter is queued.
+    /// Under the queue's lock, before joining: returns true if the lock can be taken instead.
+    /// Otherwise the word records that a waiter is queued.
     pub(super) fn cannot_join(&self, on_the_way: bool, starved: u8) -> bool {
         let give_up = if on_the_way { WAKING } else { 0 };
         let mut word = self.word.load(Ordering::Relaxed);
@@ -283,7 +283,7 @@ impl RawMutex {
                 return true;
             }
             let new = (word | WAITERS | starved) & !give_up;
-            // Relaxed: the word's own order of changes decides whether the holder sees the bit, and
+            // Relaxed: the word's modification order decides whether the holder sees the bit, and
             // the queue's lock publishes the node.
             match self.word.compare_exchange_weak(word, new, Ordering::Relaxed, Ordering::Relaxed) {
                 Ok(_) => return false,
@@ -304,7 +304,7 @@ impl RawMutex {
 }
 
 /// The owner of a lock, for reports: the context that took it last. Unlocking does not clear it. It
-/// decides nothing, and so is not modelled.
+/// decides nothing, so it is not modelled.
 struct Owner(#[cfg(not(loom))] sateen_base::prim::AtomicU64);
 
 impl Owner {
@@ -320,7 +320,7 @@ impl Owner {
         #[cfg(not(loom))]
         {
             let id = hook::known_context_id();
-            // The unlock's locked instruction would wait for a store, and not for a look.
+            // The unlock's locked instruction would wait for a store, but not for a load.
             if self.0.load(Ordering::Relaxed) != id {
                 self.0.store(id, Ordering::Relaxed);
             }
@@ -335,12 +335,12 @@ impl Owner {
     }
 }
 
-/// The owner of the mutex at `place`, 0 if it is free.
+/// The owner of the mutex at `place`; 0 if it is free.
 ///
 /// # Safety
-/// A [`RawMutex`] is there.
+/// `place` is a valid [`RawMutex`].
 unsafe fn owner_of(place: *const ()) -> u64 {
-    // SAFETY: the caller's promise.
+    // SAFETY: by contract.
     let mutex = unsafe { &*place.cast::<RawMutex>() };
     if mutex.is_held() { mutex.owner.get() } else { 0 }
 }
@@ -368,11 +368,10 @@ impl fmt::Debug for RawMutex {
     }
 }
 
-// The guards of `lock_api` unlock and lock again (`unlocked`, `bump`) by these calls, and stand for
-// a held lock all the while. So neither call unwinds: waits are not interrupted, and panics of
-// wakers end here.
-// SAFETY: only a successful exchange that sets `LOCKED` on a word without it lets a caller through,
-// and only `unlock` clears it.
+// The guards of `lock_api` unlock and relock (`unlocked`, `bump`) by these calls, and stand for a
+// held lock all the while. So neither call unwinds: waits are not interrupted, and panics of wakers
+// are discarded. SAFETY: only a successful exchange that sets `LOCKED` on a word without it lets a
+// caller through, and only `unlock` clears it.
 unsafe impl lock_api::RawMutex for RawMutex {
     #[cfg(not(loom))]
     #[allow(clippy::declare_interior_mutable_const)]
@@ -380,7 +379,7 @@ unsafe impl lock_api::RawMutex for RawMutex {
     #[cfg(loom)]
     const INIT: Self = panic!("loom locks are made with `lock_api::Mutex::from_raw`");
 
-    // Nothing ties the holder to a thread.
+    // The holder is not tied to a thread.
     type GuardMarker = lock_api::GuardSend;
 
     #[inline]

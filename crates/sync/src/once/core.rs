@@ -1,16 +1,15 @@
-//! Choosing the one that initialises, and waiting for it. Protocol and proof: the crate's
-//! `README.md`, section *Once*.
+//! Chooses who initialises, and waits for it. Protocol and proof: the crate's `README.md`, section
+//! *Once*.
 //!
-//! | state, bits 0 and 1 | meaning | leaves it |
+//! | state, bits 0 and 1 | meaning | changed by |
 //! |---|---|---|
 //! | `INCOMPLETE` 0 | no initialiser has begun, or it gave up | one begins: `RUNNING` |
 //! | `POISONED` 1 | the last one panicked | one that insists begins: `RUNNING` |
 //! | `RUNNING` 2 | an initialiser runs | that one: to any other |
 //! | `COMPLETE` 3 | done | never |
 //!
-//! Bit 2, `WAITERS`: the queue may not be empty. A waiter that joins sets it, and the initialiser
-//! that ends `RUNNING` clears it, both under the queue's lock. It is never set together with
-//! `COMPLETE`.
+//! Bit 2, `WAITERS`: the queue may not be empty. A joining waiter sets it, and the initialiser that
+//! ends `RUNNING` clears it, both under the queue's lock. It is never set together with `COMPLETE`.
 
 use crate::hook::{self, Awaited};
 use crate::wait_queue::{Position, WaitQueue, Waiter};
@@ -34,8 +33,8 @@ const WAITERS: u32 = 4;
 /// [`Lazy`](super::Lazy).
 pub(super) struct Core {
     word: AtomicU32,
-    /// The context that runs the initialiser, 0 if none or not known: to report an initialiser that
-    /// waits for itself.
+    /// The context that runs the initialiser, 0 if none or unknown. Used to report an initialiser
+    /// that waits for itself.
     owner: AtomicU64,
     queue: WaitQueue,
 }
@@ -44,7 +43,7 @@ pub(super) struct Core {
 pub(super) enum Turn<'a> {
     Complete,
     Poisoned,
-    /// It is the caller's turn to initialise.
+    /// The caller must initialise.
     Mine(Running<'a>),
 }
 
@@ -79,7 +78,8 @@ impl Core {
     }
 
     pub(super) fn is_poisoned(&self) -> bool {
-        // Relaxed: the exchange that begins follows, and shows what the closure did that panicked.
+        // Relaxed: the exchange that begins follows, and makes the panicked closure's writes
+        // visible.
         self.word.load(Ordering::Relaxed) & STATE == POISONED
     }
 
@@ -91,13 +91,13 @@ impl Core {
         self.not_by_myself();
         let turn = block(self.awaited(), self.turn_async(wants));
         if let Turn::Mine(_) = turn {
-            // Relaxed: what matters is what this very context reads of it.
+            // Relaxed: only what this same context reads matters.
             self.owner.store(hook::context_id(), Ordering::Relaxed);
         }
         turn
     }
 
-    /// Waits for a limited time; whether it is complete.
+    /// Waits until `timeout`. `None` if the time ran out.
     pub(super) fn wait_timeout(&self, timeout: Duration, wants: Wants) -> Option<Turn<'_>> {
         self.not_by_myself();
         block_timeout(self.awaited(), timeout, self.turn_async(wants))
@@ -108,7 +108,7 @@ impl Core {
     }
 
     fn not_by_myself(&self) {
-        // Relaxed: only this context writes its own number, and removes it before it goes on.
+        // Relaxed: only this context writes its own number, and removes it before it continues.
         let owner = self.owner.load(Ordering::Relaxed);
         if owner != 0 && owner == hook::context_id() {
             panic!(
@@ -119,9 +119,9 @@ impl Core {
 
     fn awaited(&self) -> Awaited {
         /// # Safety
-        /// `place` is that of a `Core` that is still there.
+        /// `place` is a valid `Core`.
         unsafe fn owner(place: *const ()) -> u64 {
-            // SAFETY: the caller vouches.
+            // SAFETY: by contract.
             let core = unsafe { &*place.cast::<Core>() };
             core.owner.load(Ordering::Relaxed)
         }
@@ -130,8 +130,8 @@ impl Core {
         unsafe { Awaited::new("once", place).with_owner(owner) }
     }
 
-    /// What the word tells the caller; `None`: to wait. With `join`, under the queue's lock, the
-    /// word is marked for a caller that will wait.
+    /// The caller's turn according to the word; `None` if it must wait. With `join`, under the
+    /// queue's lock, the word is marked for a caller that will wait.
     fn look(&self, wants: Wants, join: bool) -> Option<Turn<'_>> {
         // Ordering: Acquire pairs with the Release in `finish`.
         let mut word = self.word.load(Ordering::Acquire);
@@ -147,7 +147,7 @@ impl Core {
                 (false, true) => word | WAITERS,
                 (false, false) => return None,
             };
-            // Ordering: Acquire, for what an initialiser did that gave up.
+            // Ordering: Acquire, for the writes of an initialiser that gave up.
             match self.word.compare_exchange_weak(word, new, Ordering::Acquire, Ordering::Acquire) {
                 Ok(_) if begins => {
                     return Some(Turn::Mine(Running { core: self, end: INCOMPLETE }));
@@ -171,7 +171,8 @@ impl Core {
     }
 }
 
-/// The caller initialises. Dropped without [`complete`](Self::complete) it leaves `end` behind.
+/// The caller is initialising. Dropped without [`complete`](Self::complete), it sets the state to
+/// `end`.
 pub(super) struct Running<'a> {
     core: &'a Core,
     pub(super) end: u32,
@@ -187,8 +188,8 @@ impl Running<'_> {
 
 impl Drop for Running<'_> {
     fn drop(&mut self) {
-        // This runs mostly while the initialiser's panic unwinds: a waker's panic must not end the
-        // process.
+        // This usually runs while the initialiser's panic unwinds, and a waker's panic must not end
+        // the process.
         run_and_discard(|| self.core.finish(self.end));
     }
 }

@@ -1,13 +1,13 @@
-//! A value that is made at its first use.
+//! A lazily initialised value.
 
 use super::Once;
 use sateen_base::prim::UnsafeCell;
 use std::fmt;
 use std::ops::Deref;
 
-/// A value that is made at its first use: std's `LazyLock`, but a wait suspends a fiber.
+/// A value initialised on first use: `std`'s `LazyLock`, but a wait suspends a fiber.
 ///
-/// If the initialiser panics, or its task is cancelled within, the value is poisoned: every use
+/// If the initialiser panics, or its task is cancelled within it, the value is poisoned: every use
 /// panics.
 ///
 /// # Cost
@@ -22,7 +22,7 @@ use std::ops::Deref;
 /// ```
 pub struct Lazy<T, F = fn() -> T> {
     once: Once,
-    /// Written by the one initialiser that runs; afterwards the value is read only.
+    /// Written by the one initialiser that runs; read-only afterwards.
     cell: UnsafeCell<Cell<T, F>>,
 }
 
@@ -35,22 +35,22 @@ enum Cell<T, F> {
 // SAFETY: value and initialiser go where the cell goes.
 unsafe impl<T: Send, F: Send> Send for Lazy<T, F> {}
 // SAFETY: one thread takes the initialiser and writes the value (both are sent there), then all
-// read the value (it is shared).
+// threads read the value (it is shared).
 unsafe impl<T: Send + Sync, F: Send> Sync for Lazy<T, F> {}
 
 impl<T, F: FnOnce() -> T> Lazy<T, F> {
     crate::sys::const_except_loom! {
-        /// A value that `f` will make.
+        /// Creates a value that `f` will initialise.
         pub const fn new(f: F) -> Self {
             Self { once: Once::new(), cell: UnsafeCell::new(Cell::Init(f)) }
         }
     }
 
-    /// The value. If it was not made yet, one caller makes it, and the others block until it is
-    /// there.
+    /// The value. On first use one caller initialises it, and the others block until it is done.
     ///
     /// # Panics
-    /// With the panic of the initialiser; if an earlier call did; if called by the initialiser.
+    /// With the panic of the initialiser, if an earlier call panicked, or if called by the
+    /// initialiser.
     #[inline]
     pub fn force(this: &Self) -> &T {
         this.once.call_once(|| this.init());
@@ -61,7 +61,7 @@ impl<T, F: FnOnce() -> T> Lazy<T, F> {
         }
     }
 
-    /// The value if it has been made; never waits.
+    /// The value, if it has been initialised; never waits.
     pub fn get(this: &Self) -> Option<&T> {
         this.once.is_completed().then(|| Self::force(this))
     }
@@ -74,7 +74,7 @@ impl<T, F: FnOnce() -> T> Lazy<T, F> {
             self.cell.with_mut(|cell| unsafe { std::mem::replace(&mut *cell, Cell::Running) });
         if let Cell::Init(f) = cell {
             let value = f();
-            // SAFETY: as above. What is replaced has no destructor.
+            // SAFETY: as above. The replaced variant has no destructor.
             self.cell.with_mut(|cell| unsafe { *cell = Cell::Value(value) });
         }
     }

@@ -1,4 +1,4 @@
-//! A value that is written once.
+//! A cell that is written once.
 
 use super::core::{Core, Running, Turn, Wants};
 use sateen_base::prim::UnsafeCell;
@@ -7,10 +7,10 @@ use std::convert::Infallible;
 use std::fmt;
 use std::future::Future;
 
-/// A value that is written once and then read without locking: std's `OnceLock` whose waiting
+/// A cell that is written once and then read without locking: `std`'s `OnceLock`, but a wait
 /// suspends a fiber, or is awaited.
 ///
-/// It is not poisoned: if an initialiser panics, fails, or its future is dropped, the next one
+/// It is never poisoned: if an initialiser panics, fails, or its future is dropped, the next one
 /// begins. An initialiser that uses its own cell panics instead of waiting for itself, if both uses
 /// are on one thread or fiber. (An asynchronous initialiser belongs to no thread, and would wait.)
 ///
@@ -46,13 +46,13 @@ impl<T> OnceLock<T> {
         }
     }
 
-    /// The value, if it is there; never waits.
+    /// The value, if present; never waits.
     #[inline]
     pub fn get(&self) -> Option<&T> {
         if self.core.is_complete() { self.read() } else { None }
     }
 
-    /// The value of a complete cell, or of one that the caller initialises.
+    /// The value of a complete cell, or of one that the caller is initialising.
     #[inline]
     fn read(&self) -> Option<&T> {
         // SAFETY: a complete cell is not written to while it is borrowed.
@@ -74,11 +74,10 @@ impl<T> OnceLock<T> {
         self.value.with_mut(|value| unsafe { (*value).as_mut() })
     }
 
-    /// Writes the value. While another call writes one, it blocks until that has succeeded or
-    /// failed.
+    /// Writes the value. If another call is writing one, blocks until that has succeeded or failed.
     ///
     /// # Errors
-    /// The value comes back if there is one already.
+    /// The argument, if there is already a value.
     ///
     /// # Panics
     /// If called by its own initialiser.
@@ -92,7 +91,7 @@ impl<T> OnceLock<T> {
     /// others block until it has returned.
     ///
     /// # Panics
-    /// With the panic of `f`, and the cell stays empty; if called by its own initialiser.
+    /// With the panic of `f`; the cell then stays empty. Also if called by its own initialiser.
     #[inline]
     pub fn get_or_init(&self, f: impl FnOnce() -> T) -> &T {
         match self.get_or_try_init(|| Ok::<T, Infallible>(f())) {
@@ -101,7 +100,8 @@ impl<T> OnceLock<T> {
         }
     }
 
-    /// The same for an `f` that may fail; the cell then stays empty.
+    /// Like [`get_or_init`](Self::get_or_init), for an `f` that may fail; the cell then stays
+    /// empty.
     ///
     /// ```
     /// let cell = sateen::sync::OnceLock::new();
@@ -110,7 +110,7 @@ impl<T> OnceLock<T> {
     /// ```
     ///
     /// # Errors
-    /// That of `f`.
+    /// The error of `f`.
     ///
     /// # Panics
     /// As [`get_or_init`](Self::get_or_init).
@@ -134,7 +134,7 @@ impl<T> OnceLock<T> {
     /// while its initialiser runs, another caller's begins.
     ///
     /// # Panics
-    /// With the panic of the initialiser, and the cell stays empty.
+    /// With the panic of the initialiser; the cell then stays empty.
     ///
     /// # Examples
     ///
@@ -152,10 +152,11 @@ impl<T> OnceLock<T> {
         }
     }
 
-    /// The same for an initialiser that may fail; the cell then stays empty.
+    /// Like [`get_or_init_async`](Self::get_or_init_async), for an initialiser that may fail; the
+    /// cell then stays empty.
     ///
     /// # Errors
-    /// That of the initialiser.
+    /// The error of the initialiser.
     ///
     /// # Panics
     /// As [`get_or_init_async`](Self::get_or_init_async).
@@ -174,7 +175,7 @@ impl<T> OnceLock<T> {
 
     fn write(&self, running: Running<'_>, new: T) {
         // SAFETY: it is the caller's turn: no other thread writes, and none reads until it is
-        // complete. What is replaced is `None`.
+        // complete. The replaced value is `None`.
         self.value.with_mut(|value| unsafe { *value = Some(new) });
         running.complete();
     }
@@ -190,7 +191,7 @@ impl<T> OnceLock<T> {
         self.completed()
     }
 
-    /// [`wait`](Self::wait) with a limit: `None` if there is no value in time.
+    /// [`wait`](Self::wait) with a time limit. Returns `None` if there is no value in time.
     ///
     /// # Panics
     /// If called by its own initialiser.

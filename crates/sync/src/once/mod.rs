@@ -1,4 +1,5 @@
-//! Initialising once: std's `Once`, `OnceLock` and `LazyLock`, for threads, fibers and futures.
+//! One-time initialisation: `std`'s `Once`, `OnceLock` and `LazyLock`, for threads, fibers and
+//! futures.
 
 mod core;
 mod lazy;
@@ -13,11 +14,11 @@ use std::fmt;
 use std::future::{Future, poll_fn};
 use std::pin::pin;
 
-/// Runs one closure, once: std's `Once`, but a wait suspends a fiber, or is awaited.
+/// Runs one closure once: `std`'s `Once`, but a wait suspends a fiber, or is awaited.
 ///
-/// A closure that panics (or whose task is cancelled) poisons it: later calls panic, except
-/// [`call_once_force`](Self::call_once_force). A closure that uses its own `Once` panics (and so
-/// poisons it) instead of waiting for itself, if both uses are on one thread or fiber.
+/// A closure that panics, or whose task is cancelled, poisons it. Later calls then panic, except
+/// [`call_once_force`](Self::call_once_force). A closure that uses its own `Once` panics, and so
+/// poisons it, instead of waiting for itself, if both uses are on one thread or fiber.
 ///
 /// # Cost
 /// 48 bytes; one load once it is complete.
@@ -38,7 +39,7 @@ pub struct Once {
     core: Core,
 }
 
-/// What [`Once::call_once_force`] tells its closure.
+/// The argument of [`Once::call_once_force`]'s closure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OnceState {
     poisoned: bool,
@@ -59,11 +60,11 @@ impl Once {
         }
     }
 
-    /// Runs `f`, unless a closure has been run. While one is running, it blocks until that has
-    /// ended. What the closure did is visible afterwards.
+    /// Runs `f`, unless a closure has already run. If one is running, blocks until it ends. The
+    /// closure's writes are visible afterwards.
     ///
     /// # Panics
-    /// If it is poisoned; with the panic of `f`, which poisons it; if called by its own closure.
+    /// If it is poisoned, with the panic of `f`, which poisons it, or if called by its own closure.
     #[inline]
     pub fn call_once(&self, f: impl FnOnce()) {
         if !self.is_completed() {
@@ -71,7 +72,8 @@ impl Once {
         }
     }
 
-    /// The same, poisoned or not: a closure that succeeds clears the poison.
+    /// Like [`call_once`](Self::call_once), poisoned or not: a closure that succeeds clears the
+    /// poison.
     ///
     /// ```
     /// use sateen::sync::Once;
@@ -101,7 +103,7 @@ impl Once {
     }
 
     /// [`call_once`](Self::call_once) for an asynchronous closure. If the future is dropped while
-    /// the closure runs, another one may begin.
+    /// the closure runs, another may begin.
     ///
     /// # Panics
     /// If it is poisoned; with the panic of the future, which poisons it.
@@ -134,13 +136,13 @@ impl Once {
         }
     }
 
-    /// Whether a closure has been run to its end.
+    /// Whether a closure has completed.
     #[inline]
     pub fn is_completed(&self) -> bool {
         self.core.is_complete()
     }
 
-    /// Blocks the thread, or suspends the fiber, until a closure has been run.
+    /// Blocks the thread, or suspends the fiber, until a closure has completed.
     ///
     /// # Panics
     /// If it is or becomes poisoned; if called by its own closure.
@@ -148,7 +150,7 @@ impl Once {
         self.check(self.core.turn(Wants::Wait));
     }
 
-    /// The same, poisoned or not.
+    /// Like [`wait`](Self::wait), poisoned or not.
     ///
     /// # Panics
     /// If called by its own closure.
@@ -156,7 +158,7 @@ impl Once {
         self.core.turn(Wants::WaitOn);
     }
 
-    /// [`wait`](Self::wait) with a limit; whether a closure has been run.
+    /// [`wait`](Self::wait) with a time limit. Returns whether a closure has completed.
     ///
     /// # Panics
     /// As [`wait`](Self::wait).

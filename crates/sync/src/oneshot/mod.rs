@@ -34,9 +34,9 @@ const WAITING: u32 = 8;
 
 /// A channel for one value.
 ///
-/// The receiver blocks ([`recv`](Receiver::recv)) or is awaited (it is a future). A sender that is
-/// dropped without sending gives the receiver [`RecvError`]; a receiver that is dropped gives the
-/// sender its value back.
+/// The receiver blocks ([`recv`](Receiver::recv)) or is awaited (it is a future). If the sender is
+/// dropped without sending, the receiver gets [`RecvError`]. If the receiver is dropped, the sender
+/// gets its value back.
 ///
 /// # Cost
 /// One allocation; one locked instruction to send, and a spinlock if the receiver waits.
@@ -92,29 +92,29 @@ impl std::error::Error for TryRecvError {}
 
 struct Inner<T> {
     word: AtomicU32,
-    /// Accessed by its owner only: see the table.
+    /// Accessed only by its owner: see the table.
     value: UnsafeCell<Option<T>>,
-    /// One waiter needs no queue: a waker under a lock that is held for its exchange only.
+    /// One waiter needs no queue: a waker under a lock, held only to exchange it.
     lock: ShortLock,
-    /// Accessed under `lock` only.
+    /// Accessed only under `lock`.
     waker: UnsafeCell<Option<Waker>>,
 }
 
 // SAFETY: the value is moved from the sender's thread to the receiver's, never shared; the word
-// decides which one owns it. The waker is `Send`.
+// decides which of them owns it. The waker is `Send`.
 unsafe impl<T: Send> Send for Inner<T> {}
 // SAFETY: as above.
 unsafe impl<T: Send> Sync for Inner<T> {}
 
 impl<T> Inner<T> {
-    /// Exchanges the waker. The caller drops or wakes the result when no lock is held.
+    /// Exchanges the waker. The caller drops or wakes the result outside of the lock.
     fn swap_waker(&self, waker: Option<Waker>) -> Option<Waker> {
         // SAFETY: the lock is held.
         self.lock
             .with(|| self.waker.with_mut(|slot| unsafe { std::mem::replace(&mut *slot, waker) }))
     }
 
-    /// The sender's last word. False if the receiver was gone before.
+    /// The sender's last access to the word. Returns false if the receiver was already gone.
     fn finish(&self, how: u32) -> bool {
         // Ordering: Release pairs with the Acquire in `Receiver::take` and in `Receiver::drop`.
         let before = self.word.fetch_or(how, Ordering::Release);
@@ -139,7 +139,7 @@ impl<T> Inner<T> {
 
 /// Sends one value; see [`channel`].
 pub struct Sender<T> {
-    /// `None` once it has sent.
+    /// `None` after it has sent.
     inner: Option<Arc<Inner<T>>>,
 }
 
@@ -147,7 +147,7 @@ impl<T> Sender<T> {
     /// Sends the value. Never waits.
     ///
     /// # Errors
-    /// The value comes back if the receiver is gone. If it goes later, the value is dropped.
+    /// The value, if the receiver is gone. If the receiver goes later, the value is dropped.
     ///
     /// # Panics
     /// If the receiver's waker panics; the value is sent nevertheless.
@@ -161,19 +161,19 @@ impl<T> Sender<T> {
     /// ```
     pub fn send(mut self, value: T) -> Result<(), T> {
         let Some(inner) = self.inner.take() else { return Err(value) };
-        // SAFETY: nothing was sent, so the slot is the sender's.
+        // SAFETY: nothing was sent, so the sender owns the slot.
         inner.value.with_mut(|slot| unsafe { *slot = Some(value) });
         if inner.finish(SENT) {
             return Ok(());
         }
-        // SAFETY: `CLOSED` was set before `SENT`, so the slot is still the sender's.
+        // SAFETY: `CLOSED` was set before `SENT`, so the sender still owns the slot.
         match unsafe { inner.take_value() } {
             Some(value) => Err(value),
             None => Ok(()),
         }
     }
 
-    /// Whether the receiver is gone: then the value is not needed.
+    /// Whether the receiver is gone, so that the value is not needed.
     pub fn is_closed(&self) -> bool {
         // Relaxed: it says nothing about the value.
         self.inner.as_ref().is_none_or(|inner| inner.word.load(Ordering::Relaxed) & CLOSED != 0)
@@ -197,15 +197,15 @@ impl<T> fmt::Debug for Sender<T> {
 /// Receives one value: by blocking, or as a future of `Result<T, RecvError>`. See [`channel`].
 #[must_use = "a receiver that is dropped receives nothing"]
 pub struct Receiver<T> {
-    /// `None` once it has received.
+    /// `None` after it has received.
     inner: Option<Arc<Inner<T>>>,
 }
 
 impl<T> Receiver<T> {
-    /// Blocks the thread, or suspends the fiber, until the value is there.
+    /// Blocks the thread, or suspends the fiber, until the value arrives.
     ///
     /// # Errors
-    /// [`RecvError`] if the sender was dropped, or the value has been received before.
+    /// [`RecvError`] if the sender was dropped, or the value was already received.
     pub fn recv(mut self) -> Result<T, RecvError> {
         if self.inner.is_none() {
             return Err(RecvError);
@@ -213,10 +213,10 @@ impl<T> Receiver<T> {
         block(self.awaited(), &mut self)
     }
 
-    /// [`recv`](Self::recv) with a limit; the receiver stays usable.
+    /// [`recv`](Self::recv) with a time limit; the receiver stays usable.
     ///
     /// # Errors
-    /// [`TryRecvError::Empty`] if the time was over, [`TryRecvError::Closed`].
+    /// [`TryRecvError::Empty`] if the time ran out, [`TryRecvError::Closed`].
     ///
     /// # Examples
     ///
@@ -240,7 +240,7 @@ impl<T> Receiver<T> {
         }
     }
 
-    /// The value if it is there; never waits.
+    /// The value, if it has arrived; never waits.
     ///
     /// # Errors
     /// [`TryRecvError`].
@@ -261,17 +261,17 @@ impl<T> Receiver<T> {
         self.take(word).ok_or(TryRecvError::Empty)?.map_err(|RecvError| TryRecvError::Closed)
     }
 
-    /// The same receiver for any number of waiters.
+    /// Turns this into a receiver for any number of waiters.
     pub fn shared(self) -> SharedReceiver<T> {
         SharedReceiver::new(self)
     }
 
-    /// The result, if `word`, which was read with Acquire, says that it is there.
+    /// The result, if `word`, which was read with Acquire, says that it has arrived.
     fn take(&mut self, word: u32) -> Option<Result<T, RecvError>> {
         if word & (SENT | DROPPED) == 0 {
             return None;
         }
-        // SAFETY: after `SENT`, and `CLOSED` is set by our drop only, the slot is the receiver's.
+        // SAFETY: after `SENT` the receiver owns the slot, because only our drop sets `CLOSED`.
         let value = self.inner.take().and_then(|inner| unsafe { inner.take_value() });
         Some(value.ok_or(RecvError))
     }
@@ -296,14 +296,13 @@ impl<T> Future for Receiver<T> {
         // Ordering: Acquire pairs with the Release in `Inner::finish`.
         let mut word = inner.word.load(Ordering::Acquire);
         if word & (SENT | DROPPED) == 0 {
-            // Dropping the old waker may run anything, so the word is looked at afterwards.
+            // Dropping the old waker may run any code, so the word is read afterwards.
             let_go(inner.swap_waker(Some(cx.waker().clone())));
-            // Either this sees that it was sent, or the sender sees `WAITING` and then takes the
-            // waker.
-            // Ordering: Acquire as above.
+            // Either this sees that the value was sent, or the sender sees `WAITING` and then takes
+            // the waker. Ordering: Acquire as above.
             word = inner.word.fetch_or(WAITING, Ordering::Acquire);
             if word & (SENT | DROPPED) != 0 {
-                // The sender may have left it there; its drop must not cost the value.
+                // The sender may have left the waker; its destructor must not cost the value.
                 let_go(inner.swap_waker(None));
             }
         }
@@ -317,7 +316,7 @@ impl<T> Drop for Receiver<T> {
         // Ordering: Acquire pairs with the Release in `Inner::finish`, for the value dropped here.
         let before = inner.word.fetch_or(CLOSED, Ordering::Acquire);
         if before & SENT != 0 {
-            // SAFETY: `SENT` was set before `CLOSED`, so the slot is the receiver's.
+            // SAFETY: `SENT` was set before `CLOSED`, so the receiver owns the slot.
             drop(unsafe { inner.take_value() });
         }
         let_go(inner.swap_waker(None));

@@ -1,20 +1,20 @@
-//! A closure with a receiver of its result.
+//! A closure with a receiver for its result.
 
 use super::{Receiver, channel};
 use crate::hook::Cancelled;
 use sateen_base::unwind::discard;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
-/// A closure for another thread or task to run, and a receiver of its result or panic: C++'s
+/// A closure for another thread or task to run, with a receiver for its result or panic: C++'s
 /// `packaged_task`.
 ///
-/// The receiver gets [`RecvError`](super::RecvError) if the closure is dropped without having run,
-/// or if the task that runs it is cancelled: that unwinding goes on. If the closure is forgotten,
-/// or never returns, the receiver waits for ever.
+/// The receiver gets [`RecvError`](super::RecvError) if the closure is dropped without running. It
+/// also gets it if the task that runs the closure is cancelled; that unwinding continues. If the
+/// closure is forgotten, or never returns, the receiver waits for ever.
 ///
 /// # Panics
 /// The returned closure panics with the panic of the receiver's waker, not with one of `f`. It
-/// drops a result that no caller receives, and panics with the panic of that destructor.
+/// drops a result that no receiver takes, and panics with the panic of that destructor.
 ///
 /// # Examples
 ///
@@ -28,7 +28,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 pub fn package<T>(f: impl FnOnce() -> T) -> (impl FnOnce(), Receiver<std::thread::Result<T>>) {
     let (sender, receiver) = channel();
     let run = move || match catch_unwind(AssertUnwindSafe(f)) {
-        // The cancelling is the runner's, not the receiver's.
+        // The cancellation concerns the runner, not the receiver.
         Err(cancelled) if cancelled.is::<Cancelled>() => {
             discard(sender);
             resume_unwind(cancelled);

@@ -1,4 +1,4 @@
-//! A receiver with many waiters.
+//! A oneshot receiver for many waiters.
 
 use super::{Receiver, RecvError};
 use crate::waiting::{awaited, block, block_timeout};
@@ -11,15 +11,14 @@ use std::pin::Pin;
 use std::sync::Arc as StdArc;
 use std::task::{Context, Poll, Wake, Waker};
 
-/// A receiver that any number of waiters share: each clone gives the same value, by reference.
+/// A receiver shared by any number of waiters: each clone returns the same value, by reference.
 ///
-/// [`Receiver::shared`] makes it. Each waiter waits by itself: one that is not polled, or is
-/// forgotten, holds up no other.
+/// Created by [`Receiver::shared`]. Waiters are independent: one that is not polled, or is
+/// forgotten, delays no other.
 ///
 /// # Cost
 ///
-/// Two allocations; a clone is one reference count. Waiting costs what waiting for an [`Event`]
-/// does.
+/// Two allocations; a clone is one reference count. Waiting costs as much as for an [`Event`].
 ///
 /// # Examples
 ///
@@ -41,13 +40,13 @@ pub struct SharedReceiver<T> {
 }
 
 struct Shared<T> {
-    /// Accessed by the initialiser of `value` only.
+    /// Accessed only by the initialiser of `value`.
     receiver: UnsafeCell<Receiver<T>>,
     finished: StdArc<Finished>,
     value: OnceLock<Result<T, RecvError>>,
 }
 
-/// The receiver's waker: set once the value was sent, or never will be. All waiters wait here.
+/// The receiver's waker, set once the value was sent, or never will be. All waiters wait here.
 struct Finished(Event);
 
 impl Wake for Finished {
@@ -60,8 +59,8 @@ impl Wake for Finished {
     }
 }
 
-// SAFETY: `receiver` is accessed by one initialiser at a time, which moves the value from it into
-// `value`. Shared reads are from there, so the value must be `Sync`.
+// SAFETY: one initialiser at a time accesses `receiver`, and moves the value from it into `value`.
+// Shared reads are from there, so the value must be `Sync`.
 unsafe impl<T: Send + Sync> Sync for Shared<T> {}
 
 impl<T> SharedReceiver<T> {
@@ -69,7 +68,7 @@ impl<T> SharedReceiver<T> {
         let finished = StdArc::new(Finished(Event::new()));
         let value = OnceLock::new();
         if receiver.inner.is_none() {
-            // It has received before.
+            // It was received before.
             _ = value.set(Err(RecvError));
         } else {
             let waker = Waker::from(StdArc::clone(&finished));
@@ -82,7 +81,7 @@ impl<T> SharedReceiver<T> {
         Self { shared: Arc::new(Shared { receiver, finished, value }) }
     }
 
-    /// Blocks the thread, or suspends the fiber, until the value is there.
+    /// Blocks the thread, or suspends the fiber, until the value arrives.
     ///
     /// # Errors
     /// [`RecvError`] if the sender was dropped.
@@ -90,7 +89,7 @@ impl<T> SharedReceiver<T> {
         block(awaited("oneshot", &*self.shared), self.get_async())
     }
 
-    /// [`get`](Self::get) with a limit: `None` if there is no value in time.
+    /// [`get`](Self::get) with a time limit: `None` if there is no value in time.
     pub fn get_timeout(&self, timeout: Duration) -> Option<Result<&T, RecvError>> {
         block_timeout(awaited("oneshot", &*self.shared), timeout, self.get_async())
     }
@@ -112,7 +111,7 @@ impl<T> SharedReceiver<T> {
 
 impl<T> Shared<T> {
     /// # Safety
-    /// The caller is the initialiser of `value`: there is one at a time, and none once there is a
+    /// The caller is the initialiser of `value`. There is one at a time, and none once there is a
     /// value.
     unsafe fn receive(&self) -> Result<T, RecvError> {
         // SAFETY: there is no other initialiser now.

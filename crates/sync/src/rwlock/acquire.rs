@@ -1,4 +1,4 @@
-//! A locker that has to wait, as a future; blocking forms run it, too.
+//! A locker that must wait, as a future; blocking forms run it too.
 
 use super::raw::{Kind, RawRwLock};
 use crate::mutex::{self, BARGE_LIMIT};
@@ -8,16 +8,16 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
-/// Ready when the lock is held; dropped before, it leaves no trace.
+/// Ready when the lock is held. Dropped before, it has no effect.
 pub(super) struct Acquire<'a> {
     raw: &'a RawRwLock,
     kind: Kind,
     stage: Stage,
     gate: mutex::Acquire<'a>,
     waiter: Waiter<'a>,
-    /// Its caller blocks; otherwise it is a future's.
+    /// Whether its caller blocks; otherwise it belongs to a future.
     blocks: bool,
-    /// How often it looked again without success.
+    /// How often it checked again without success.
     lost: u32,
 }
 
@@ -42,7 +42,7 @@ impl<'a> Acquire<'a> {
         if self.kind == Kind::Upgrade {
             return;
         }
-        // A waker's panic ends here: it must not leave a lock behind that is held without a guard.
+        // A waker's panic is discarded, so that no lock stays held without a guard.
         self.raw.gate.release_quietly();
     }
 }
@@ -55,7 +55,7 @@ impl Future for Acquire<'_> {
         // values.
         let this = unsafe { self.get_unchecked_mut() };
         let (raw, kind) = (this.raw, this.kind);
-        // The caller makes a guard of each `Ready`: this lock was taken once.
+        // The caller creates a guard for each `Ready`: this lock was taken once.
         assert!(this.stage != Stage::Done, "a lock's future was polled after it was ready");
         if this.stage == Stage::New {
             if kind != Kind::Upgrade && raw.spin(kind, false, SpinPhase::of(this.blocks)) {
@@ -73,7 +73,7 @@ impl Future for Acquire<'_> {
         let mut waiter = unsafe { Pin::new_unchecked(&mut this.waiter) };
         while this.stage == Stage::Head {
             ready!(waiter.as_mut().poll_wait(cx));
-            // A head that was woken for a change may find the lock taken by a newcomer.
+            // A head that was woken may find that a newcomer has taken the lock.
             let again = this.lost > 0 && kind != Kind::Upgrade;
             let phase = if again { SpinPhase::of(this.blocks) } else { SpinPhase::over() };
             if raw.spin(kind, true, phase) {

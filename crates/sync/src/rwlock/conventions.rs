@@ -1,15 +1,15 @@
 //! The raw lock under `lock_api`'s traits.
 //!
-//! The guards of `lock_api` unlock and lock again (`unlocked`, `bump`) by these calls, and stand
-//! for a held lock. So no call here unwinds between giving the lock back and having it again: waits
-//! without a time limit are not interrupted, and a waker's panic ends in the unlock. A timed wait
-//! and an upgrade may unwind: the guard is what it was before.
+//! The guards of `lock_api` unlock and relock (`unlocked`, `bump`) by these calls, and stand for a
+//! held lock. So no call here unwinds between releasing the lock and having it again: waits without
+//! a time limit are not interrupted, and a waker's panic is discarded by the unlock. A timed wait
+//! and an upgrade may unwind: the guard is then unchanged.
 
 use super::raw::{HELD_READ, HELD_UPGRADABLE, HELD_WRITE, Kind, RawRwLock};
 use sateen_base::prim::time::{Duration, Instant};
 
-// SAFETY: `Kind::grant` lets a writer in only if the lock is free, and a reader only if there is no
-// writer. Only the unlock of the same kind takes back what was granted.
+// SAFETY: `Kind::grant` admits a writer only if the lock is free, and a reader only if there is no
+// writer. Only the unlock of the same kind undoes a grant.
 unsafe impl lock_api::RawRwLock for RawRwLock {
     #[cfg(not(loom))]
     #[allow(clippy::declare_interior_mutable_const)]
@@ -17,7 +17,7 @@ unsafe impl lock_api::RawRwLock for RawRwLock {
     #[cfg(loom)]
     const INIT: Self = panic!("loom locks are made with `lock_api::RwLock::from_raw`");
 
-    // Nothing ties a holder to a thread.
+    // A holder is not tied to a thread.
     type GuardMarker = lock_api::GuardSend;
 
     #[inline]
@@ -79,7 +79,7 @@ unsafe impl lock_api::RawRwLockDowngrade for RawRwLock {
     }
 }
 
-// SAFETY: true is returned only to a caller that was let in.
+// SAFETY: true is returned only to an admitted caller.
 unsafe impl lock_api::RawRwLockTimed for RawRwLock {
     type Duration = Duration;
     type Instant = Instant;
@@ -102,7 +102,7 @@ unsafe impl lock_api::RawRwLockTimed for RawRwLock {
 }
 
 // SAFETY: a recursive reader is a reader. It waits only for a writer that holds the lock, and there
-// is none while the reader holds the lock itself.
+// is none while the reader itself holds the lock.
 unsafe impl lock_api::RawRwLockRecursive for RawRwLock {
     #[inline]
     fn lock_shared_recursive(&self) {
@@ -126,8 +126,8 @@ unsafe impl lock_api::RawRwLockRecursiveTimed for RawRwLock {
     }
 }
 
-// SAFETY: `UPGRADABLE` lets neither writers nor other upgradable readers in; upgrading needs the
-// readers gone, and is one step.
+// SAFETY: `UPGRADABLE` admits neither writers nor other upgradable readers. Upgrading requires that
+// the readers are gone, and is one step.
 unsafe impl lock_api::RawRwLockUpgrade for RawRwLock {
     #[inline]
     fn lock_upgradable(&self) {
@@ -174,7 +174,7 @@ unsafe impl lock_api::RawRwLockUpgradeDowngrade for RawRwLock {
     }
 }
 
-// SAFETY: true is returned only to a caller that was let in, or upgraded.
+// SAFETY: true is returned only to a caller that was admitted, or upgraded.
 unsafe impl lock_api::RawRwLockUpgradeTimed for RawRwLock {
     fn try_lock_upgradable_for(&self, timeout: Duration) -> bool {
         self.take_for(Kind::Upgradable, timeout)

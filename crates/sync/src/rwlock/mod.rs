@@ -1,4 +1,4 @@
-//! Many readers or one writer: threads, fibers and futures.
+//! A reader-writer lock for threads, fibers and futures.
 
 mod acquire;
 mod conventions;
@@ -13,21 +13,20 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-/// A lock around a value that many may read or one may write. A wait blocks a thread or suspends a
-/// fiber; [`RwLockAsync`] adds the futures.
+/// A reader-writer lock. A wait blocks a thread or suspends a fiber; [`RwLockAsync`] adds futures.
 ///
-/// The type and its guards are those of `lock_api`, with all they offer: upgradable reading,
-/// downgrading, timed and fair forms, guards of parts. They can replace `parking_lot`'s names.
+/// The type and its guards are those of `lock_api`, with everything they offer: upgradable reading,
+/// downgrading, timed and fair forms, guards for parts. They can replace `parking_lot`'s.
 ///
-/// * **Writers do not starve:** one that waits for readers bars new ones. **Nor do readers:**
+/// * **Writers do not starve:** one that waits for readers bars new readers. **Nor do readers:**
 ///   waiters line up in order, and the head of the line bars newcomers after sixteen lost races.
 /// * So a reader that reads again may wait for a writer that waits for that reader. Only
 ///   `read_recursive` is safe for reading again.
 /// * **No poisoning;** [`poison::RwLock`](crate::poison::RwLock) poisons. Guards are `Send`.
 /// * **Cancelling a task does not end its wait** for `read`, `write` or `upgradable_read`: a guard
-///   takes its lock again by the same calls after `unlocked`, and must have it then. It ends waits
-///   with a time limit, awaited ones, and upgrades.
-/// * The panic of a waker is reported, and ends there.
+///   retakes its lock by the same calls after `unlocked`, and must then have it. It ends waits with
+///   a time limit, awaited ones, and upgrades.
+/// * The panic of a waker is reported and discarded.
 ///
 /// # Cost
 /// 88 bytes and the value; one locked instruction to lock and one to unlock, uncontended.
@@ -57,14 +56,14 @@ pub type MappedRwLockReadGuard<'a, T> = lock_api::MappedRwLockReadGuard<'a, RawR
 pub type MappedRwLockWriteGuard<'a, T> = lock_api::MappedRwLockWriteGuard<'a, RawRwLock, T>;
 
 crate::sys::const_except_loom! {
-    /// `RwLock::new`, also in models.
+    /// `RwLock::new`, in models too.
     pub(crate) const fn new<T>(value: T) -> RwLock<T> {
         lock_api::RwLock::from_raw(RawRwLock::new(), value)
     }
 }
 
 /// The awaited forms of [`RwLock`]. Each future may be dropped at any time. Poll or drop it soon
-/// after it was woken: no waiter behind it gets in before. For a time limit see
+/// after it was woken: no waiter behind it is admitted before. For a time limit see
 /// [`timeout_async`](crate::timer::timeout_async).
 ///
 /// A future panics if it is polled again after it was ready.
@@ -115,7 +114,7 @@ pub struct RwLockFuture<'a, T: ?Sized, G> {
 
 impl<'a, T: ?Sized, G> RwLockFuture<'a, T, G> {
     fn new(lock: &'a RwLock<T>, kind: Kind, guard: fn(&'a RwLock<T>) -> G) -> Self {
-        // SAFETY: the raw lock is only locked here; what was locked is handed to a guard.
+        // SAFETY: the raw lock is only locked here, and the acquired lock is handed to a guard.
         let acquire = Acquire::new(unsafe { lock.raw() }, kind, false);
         Self { lock, acquire, guard }
     }

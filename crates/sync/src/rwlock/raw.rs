@@ -1,5 +1,5 @@
-//! The lock itself: one word, a mutex as a gate, and a queue. Protocol and proof: the crate's
-//! `README.md`, section *RwLock*.
+//! The raw reader-writer lock: one word, a mutex as a gate, and a queue. Protocol and proof: the
+//! crate's `README.md`, section *RwLock*.
 //!
 //! | bits | set | meaning |
 //! |---|---|---|
@@ -11,10 +11,10 @@
 //! | 32 and up | by readers | how many hold it shared; full while the highest bit, `FULL`, is set |
 //!
 //! A `usize` of 32 bits counts 2^26 readers. A reader that finds the lock full waits, as for a
-//! writer. So guards that are forgotten can block the lock, and never make it free.
+//! writer. So forgotten guards can block the lock, but never make it free.
 //!
-//! The holder of the gate clears `HEAD` and `BARRED` when it gets in or gives up. The one that set
-//! `UPGRADING` clears it likewise.
+//! The holder of the gate clears `HEAD` and `BARRED` when it gets the lock or gives up. The reader
+//! that set `UPGRADING` does the same with that bit.
 
 use super::acquire::Acquire;
 use crate::hook::uninterrupted;
@@ -34,14 +34,14 @@ const UPGRADING: usize = 4;
 const HEAD: usize = 8;
 const BARRED: usize = 16;
 const READER: usize = 32;
-/// Half of the readers that could be counted: no more get in.
+/// Half of the readers that could be counted; no more are admitted.
 const FULL: usize = 1 << (usize::BITS - 1);
 
 /// What a caller wants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Read,
-    /// For a caller that may be reading already: it must not wait for a waiter that waits for
+    /// For a caller that may already be reading: it must not wait for a waiter that waits for
     /// readers.
     ReadAgain,
     Upgradable,
@@ -51,8 +51,8 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    /// The word after `word` was granted this, or none if it is refused. `head`: the caller holds
-    /// the gate.
+    /// The word after granting this from `word`, or `None` if it is refused. `head`: the caller
+    /// holds the gate.
     #[inline(always)]
     fn grant(self, word: usize, head: bool) -> Option<usize> {
         let bar = if head { 0 } else { BARRED };
@@ -74,13 +74,13 @@ impl Kind {
     }
 }
 
-/// The lock under [`RwLock`](super::RwLock), without data: for building other locks.
+/// The lock of [`RwLock`](super::RwLock), without data, for building other locks.
 ///
 /// It implements all of `lock_api`'s traits for such locks, so `lock_api::RwLock<RawRwLock, T>` has
 /// upgradable and timed locking, downgrading and fair unlocking. Any thread may unlock it. It must
-/// not be freed while an unlock is still in progress.
+/// not be freed while an unlock is in progress.
 ///
-/// As with [`RawMutex`](crate::RawMutex), neither locking nor unlocking it unwinds.
+/// As with [`RawMutex`](crate::RawMutex), neither locking nor unlocking unwinds.
 pub struct RawRwLock {
     word: AtomicUsize,
     /// Where waiters line up. Its holder is the head, which alone waits for the word.
@@ -102,7 +102,7 @@ impl RawRwLock {
     pub(super) fn try_take(&self, kind: Kind, head: bool) -> bool {
         let mut word = self.word.load(Ordering::Relaxed);
         while let Some(new) = kind.grant(word, head) {
-            // Ordering: Acquire pairs with the Release of those that gave it back.
+            // Ordering: Acquire pairs with the Release of earlier holders.
             match self.word.compare_exchange_weak(word, new, Ordering::Acquire, Ordering::Relaxed) {
                 Ok(_) => return true,
                 Err(seen) => word = seen,
@@ -111,8 +111,8 @@ impl RawRwLock {
         false
     }
 
-    /// As [`try_take`](Self::try_take), but a writer does not look first: the look would wait for
-    /// the locked instruction of the last unlock.
+    /// Like [`try_take`](Self::try_take), but a writer does not load the word first: the load would
+    /// wait for the locked instruction of the last unlock.
     #[inline]
     fn take_fast(&self, kind: Kind) -> bool {
         // Ordering: Acquire as in `try_take`.
@@ -121,7 +121,7 @@ impl RawRwLock {
             || self.try_take(kind, false)
     }
 
-    /// Tries for as long as a short critical section takes. `head`: the caller holds the gate.
+    /// Spins for as long as a short critical section takes. `head`: the caller holds the gate.
     pub(super) fn spin(&self, kind: Kind, head: bool, mut phase: SpinPhase) -> bool {
         loop {
             if self.try_take(kind, head) {
@@ -148,8 +148,8 @@ impl RawRwLock {
         uninterrupted(|| block(awaited("rwlock", self), Acquire::new(self, kind, true)));
     }
 
-    /// Makes an upgradable reader the writer. Cancelling its task ends the wait; it then still
-    /// reads.
+    /// Upgrades an upgradable reader to the writer. Cancelling its task ends the wait; it then
+    /// still reads.
     #[inline]
     pub(super) fn upgrade(&self) {
         if !self.try_take(Kind::Upgrade, false) {
@@ -173,18 +173,18 @@ impl RawRwLock {
             || self.take_for(kind, deadline.saturating_duration_since(Instant::now()))
     }
 
-    /// Under the queue's lock, before joining: true if the lock can be taken after all; otherwise
-    /// the word says that this one waits.
+    /// Under the queue's lock, before joining: returns true if the lock can be taken after all.
+    /// Otherwise the word records that this locker waits.
     pub(super) fn cannot_join(&self, kind: Kind, bar: bool) -> bool {
         let mut word = self.word.load(Ordering::Relaxed);
         while kind.grant(word, true).is_none() {
-            // A writer that waits for readers bars new ones: they would never end.
+            // A writer that waits for readers bars new ones; otherwise there might always be some.
             let bar = bar || (kind == Kind::Write && word >= READER);
             let mark = match kind {
                 Kind::Upgrade => UPGRADING,
                 _ => HEAD | if bar { BARRED } else { 0 },
             };
-            // Relaxed: the word's own order of changes decides whether an unlock sees the mark, and
+            // Relaxed: the word's modification order decides whether an unlock sees the mark, and
             // the queue's lock publishes the node.
             let new = word | mark;
             match self.word.compare_exchange_weak(word, new, Ordering::Relaxed, Ordering::Relaxed) {
@@ -205,20 +205,20 @@ impl RawRwLock {
         }
     }
 
-    /// Gives the lock back, or (`add`) changes what is held.
+    /// Releases the lock, or with `add` changes how it is held.
     #[inline]
     pub(super) fn give_back(&self, held: usize, add: usize) {
-        // Ordering: Release pairs with the Acquire in `try_take`; reads of readers too, for a
-        // writer.
+        // Ordering: Release pairs with the Acquire in `try_take`; for a writer it orders the
+        // readers' reads too.
         let word = self.word.fetch_add(add.wrapping_sub(held), Ordering::Release);
-        // While other readers hold it no waiter can get in.
+        // While other readers hold it, no waiter can be admitted.
         if word & (HEAD | UPGRADING) != 0 && (held != READER || word < 2 * READER) {
             self.changed(word);
         }
     }
 
-    /// Lets the waiters look again; `word` is what it was. A waker's panic ends here: see
-    /// `conventions.rs`.
+    /// Lets the waiters check again; `word` is its previous value. A waker's panic is discarded:
+    /// see `conventions.rs`.
     #[cold]
     fn changed(&self, word: usize) {
         if word & (HEAD | UPGRADING) != 0 {
@@ -226,7 +226,7 @@ impl RawRwLock {
         }
     }
 
-    /// Makes the waiter at the head the next: newcomers are barred until it has come.
+    /// Makes the waiter at the head the next: newcomers are barred until it arrives.
     pub(super) fn bar(&self) {
         let mut word = self.word.load(Ordering::Relaxed);
         while word & HEAD != 0 {

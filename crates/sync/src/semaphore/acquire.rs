@@ -11,13 +11,13 @@ use std::task::{Context, Poll};
 /// The future of [`Semaphore::acquire_async`].
 ///
 /// From its notification it owns the semaphore's `WAKING` bit, until it takes its permits, rejoins
-/// the queue, or is dropped and hands the bit on.
+/// the queue, or is dropped and passes the bit on.
 #[must_use = "futures do nothing unless polled"]
 pub struct Acquire<'a> {
     semaphore: &'a Semaphore,
     n: usize,
     waiter: Waiter<'a>,
-    /// It has noticed that it was notified.
+    /// Whether it has noticed its notification.
     on_the_way: bool,
 }
 
@@ -43,11 +43,12 @@ impl<'a> Future for Acquire<'a> {
             if waiter.as_mut().poll_wait(cx).is_pending() {
                 return Poll::Pending;
             }
-            // Unless `close` notified this waiter, which the word says.
+            // Unless `close` notified this waiter, which the word records.
             *on_the_way = true;
         }
         loop {
-            // Unless `take` gives nothing, `WAKING` is no longer this waiter's, even if it unwinds.
+            // Unless `take` grants nothing, this waiter no longer owns `WAKING`, even if it
+            // unwinds.
             let turn = std::mem::take(on_the_way);
             match semaphore.take(n, turn) {
                 Err(AcquireError::NoPermits) => *on_the_way = turn,
@@ -56,7 +57,7 @@ impl<'a> Future for Acquire<'a> {
             let place = if turn { Position::Front } else { Position::Back };
             let ready = || semaphore.cannot_join(n, turn);
             if waiter.as_mut().enqueue(place, cx.waker().clone(), ready) {
-                // The exchange that let us join cleared `WAKING`.
+                // The exchange that let us join has cleared `WAKING`.
                 *on_the_way = false;
                 return Poll::Pending;
             }
@@ -85,7 +86,7 @@ impl fmt::Debug for Acquire<'_> {
 }
 
 impl Semaphore {
-    /// Takes `n` permits, never out of turn: a newcomer gets them only while no other waits.
+    /// Takes `n` permits, never out of turn: a newcomer gets them only while nobody waits.
     #[inline]
     pub(super) fn take(
         &self,
@@ -101,8 +102,8 @@ impl Semaphore {
             let Some(left) = word.less(n as u64).filter(|_| !barred) else {
                 return Err(AcquireError::NoPermits);
             };
-            // A taker that leaves permits behind for the next waiter keeps `WAKING` and takes that
-            // one out.
+            // A taker that leaves permits for the next waiter keeps `WAKING` and takes that waiter
+            // out.
             let next = on_the_way && left.has(WAITERS) && left.permits() > 0;
             let new = match (on_the_way, next) {
                 (false, _) | (true, true) => left,
@@ -110,7 +111,7 @@ impl Semaphore {
             };
             match self.exchange(word, new) {
                 Ok(()) => {
-                    // The guard is made first: if a waker panics, the permits go back.
+                    // The guard is created first: if a waker panics, the permits are returned.
                     let guard = SemaphoreGuard::new(self, n);
                     if next {
                         self.wake_front();
@@ -122,8 +123,8 @@ impl Semaphore {
         }
     }
 
-    /// Under the queue's lock: true if there is no need to join; otherwise the word says that a
-    /// waiter is queued.
+    /// Under the queue's lock: returns true if there is no need to join. Otherwise the word records
+    /// that a waiter is queued.
     fn cannot_join(&self, n: usize, on_the_way: bool) -> bool {
         let mut word = self.load();
         loop {
@@ -142,8 +143,9 @@ impl Semaphore {
         }
     }
 
-    /// A waiter has left: it owned `WAKING`, or it may have been the front, and the new front may
-    /// want less. Either way the front, if there is one and there are permits, comes and looks.
+    /// Called when a waiter has left. It owned `WAKING`, or it may have been the front, and the new
+    /// front may want less. Either way the front, if there is one and there are permits, must check
+    /// again.
     fn leave(&self, owned_waking: bool) {
         let mut word = self.load();
         loop {
@@ -160,7 +162,7 @@ impl Semaphore {
         }
     }
 
-    /// The caller owns `WAKING`: hands it to the first waiter, or clears it if there is none.
+    /// The caller owns `WAKING`: passes it to the first waiter, or clears it if there is none.
     #[cold]
     pub(super) fn wake_front(&self) {
         self.queue.notify_one_then(|outcome| {

@@ -1,5 +1,4 @@
-//! Permits that are taken and given back. Protocol and proof: the crate's `README.md`, section
-//! *Semaphore*.
+//! A counting semaphore. Protocol and proof: the crate's `README.md`, section *Semaphore*.
 
 mod acquire;
 mod word;
@@ -14,18 +13,18 @@ use sateen_base::prim::time::Duration;
 use std::fmt;
 use word::{CLOSED, MAX, WAITERS, WAKING, Word};
 
-/// A number of permits, of which callers take some and give them back.
+/// A counting semaphore.
 ///
 /// * **First come, first served.** While a caller waits, newcomers queue, and
-///   [`try_acquire`](Self::try_acquire) fails, even if there are permits: so callers that want few
+///   [`try_acquire`](Self::try_acquire) fails, even if there are permits. So callers that want few
 ///   permits do not starve one that wants many. Poll or drop a woken waiter soon: others wait for
 ///   it.
-/// * **Permits are guards**, given back when dropped. [`SemaphoreGuard::forget`] keeps them out of
-///   the semaphore, [`add_permits`](Self::add_permits) puts new ones in.
+/// * **Permits are guards**, returned when dropped. [`SemaphoreGuard::forget`] keeps them out of
+///   the semaphore, [`add_permits`](Self::add_permits) adds new ones.
 /// * **[`close`](Self::close)** ends all waiting with an error, for good.
 ///
 /// # Cost
-/// 40 bytes; uncontended, one locked instruction to take and one to give back.
+/// 40 bytes; uncontended, one locked instruction to take and one to return.
 ///
 /// # Examples
 ///
@@ -46,7 +45,7 @@ pub struct Semaphore {
     queue: WaitQueue,
 }
 
-/// Why permits were not given.
+/// Why permits were not granted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum AcquireError {
@@ -54,9 +53,9 @@ pub enum AcquireError {
     Closed,
     /// There are too few at the moment, or another waiter came first.
     NoPermits,
-    /// The time was over.
+    /// The time ran out.
     TimedOut,
-    /// More were asked for than a semaphore can ever hold ([`Semaphore::MAX_PERMITS`]): this many.
+    /// More were requested than a semaphore can ever hold ([`Semaphore::MAX_PERMITS`]): this many.
     TooMany(usize),
 }
 
@@ -110,7 +109,7 @@ impl Semaphore {
         block(awaited("semaphore", self), Acquire::new(self, n))
     }
 
-    /// Takes `n` permits if they are free and there are no waiters; never waits.
+    /// Takes `n` permits if they are free and nobody waits; never waits.
     ///
     /// # Errors
     /// [`AcquireError::NoPermits`], [`AcquireError::Closed`], [`AcquireError::TooMany`].
@@ -159,8 +158,8 @@ impl Semaphore {
         }
     }
 
-    /// [`acquire`](Self::acquire) as a future, which may be dropped at any time. Its errors are the
-    /// same; too large an `n` shows when it is polled.
+    /// [`acquire`](Self::acquire) as a future, which may be dropped at any time. It has the same
+    /// errors; too large an `n` is reported when it is polled.
     ///
     /// ```
     /// # use std::{future::Future, pin::pin, task::{Context, Poll, Waker}};
@@ -175,16 +174,16 @@ impl Semaphore {
         Acquire::new(self, n)
     }
 
-    /// Puts `n` new permits in.
+    /// Adds `n` permits.
     ///
     /// # Panics
-    /// If more than [`MAX_PERMITS`](Self::MAX_PERMITS) would be free: nothing is added. With the
+    /// If more than [`MAX_PERMITS`](Self::MAX_PERMITS) would be free; nothing is added. With the
     /// panic of a waker, after they were added.
     pub fn add_permits(&self, n: usize) {
         assert!(self.put(n), "adding {n} permits: more than a semaphore can hold");
     }
 
-    /// Puts permits back; false, changing nothing, if there is no room.
+    /// Returns permits. Returns false, without a change, if there is no room.
     #[inline]
     fn put(&self, n: usize) -> bool {
         let mut word = self.load();
@@ -205,13 +204,13 @@ impl Semaphore {
         }
     }
 
-    /// How many permits are free, at some moment: for reports, not for decisions.
+    /// The number of free permits at some moment, for reports and not for decisions.
     pub fn available_permits(&self) -> usize {
         self.load().permits() as usize
     }
 
-    /// Closes it: all waits, and all later calls, end with [`AcquireError::Closed`]. Guards that
-    /// are out stay valid.
+    /// Closes it: all waits and all later calls end with [`AcquireError::Closed`]. Existing guards
+    /// stay valid.
     ///
     /// # Panics
     /// With the first panic of a waker, after all waiters have been released.
@@ -242,11 +241,11 @@ impl Semaphore {
         Word(self.word.load(Ordering::Acquire))
     }
 
-    /// Changes the word; the word that was seen instead, if it was another one.
+    /// Changes the word. Fails with the current word if that differs from `old`.
     #[inline]
     fn exchange(&self, old: Word, new: Word) -> Result<(), Word> {
-        // Ordering: a taker acquires what was released by those that put its permits back, so every
-        // exchange does both; Acquire on failure as in `load`.
+        // Ordering: a taker acquires what was released by those that returned its permits, so every
+        // exchange does both. Acquire on failure as in `load`.
         self.word
             .compare_exchange_weak(old.0, new.0, Ordering::AcqRel, Ordering::Acquire)
             .map(|_| ())
@@ -263,7 +262,7 @@ impl fmt::Debug for Semaphore {
     }
 }
 
-/// Permits of a [`Semaphore`], given back when dropped, on any thread.
+/// Permits of a [`Semaphore`], returned when dropped, on any thread.
 #[must_use = "the permits are given back as soon as their guard is dropped"]
 #[clippy::has_significant_drop]
 #[derive(Debug)]
@@ -277,12 +276,12 @@ impl<'a> SemaphoreGuard<'a> {
         Self { semaphore, n }
     }
 
-    /// How many.
+    /// The number of permits.
     pub fn permits(&self) -> usize {
         self.n
     }
 
-    /// Keeps them for good: the semaphore has as many fewer, until new ones are
+    /// Keeps the permits for good: the semaphore has that many fewer, until new ones are
     /// [added](Semaphore::add_permits).
     ///
     /// ```
@@ -299,7 +298,7 @@ impl Drop for SemaphoreGuard<'_> {
     #[inline]
     fn drop(&mut self) {
         if self.n > 0 {
-            // There is no room only if as many permits were added meanwhile. Then the semaphore is
+            // There is only no room if as many permits were added meanwhile. Then the semaphore is
             // full anyway.
             self.semaphore.put(self.n);
         }

@@ -1,4 +1,4 @@
-//! The semaphore's word, packed.
+//! The packed word of a semaphore.
 //!
 //! | bits | field | meaning | set by |
 //! |---|---|---|---|
@@ -9,8 +9,8 @@
 //! | 20..64 | `permits` | free permits | takers and putters |
 //!
 //! `need` is a lower bound, so that permits that cannot satisfy the front waiter do not wake it. It
-//! is 1 when it is not known, and saturates: beyond 65,535 the front is woken for some puts that do
-//! not suffice.
+//! is 1 if unknown, and saturates: above 65,535 the front is woken for some returns that do not
+//! suffice.
 
 pub(super) const CLOSED: u64 = 1;
 pub(super) const WAITERS: u64 = 2;
@@ -19,8 +19,8 @@ const NEED_SHIFT: u32 = 4;
 const NEED_MAX: u64 = 0xFFFF;
 const PERMITS_SHIFT: u32 = 20;
 
-/// Most permits a semaphore can hold: 2^44 - 1, or 2^31 - 1 where a `usize` has 32 bits. So each
-/// number of permits is a `usize`, and `usize::MAX` is too many on all processors.
+/// Most permits of a semaphore: 2^44 - 1, or 2^31 - 1 where a `usize` has 32 bits. So each number
+/// of permits is a `usize`, and `usize::MAX` is too many on all processors.
 pub(super) const MAX: u64 =
     if usize::BITS < 64 { u64::MAX >> 33 } else { u64::MAX >> PERMITS_SHIFT };
 
@@ -42,7 +42,7 @@ impl Word {
         self.0 >> PERMITS_SHIFT
     }
 
-    /// What the front waiter wants at least.
+    /// The least that the front waiter wants.
     #[inline]
     pub(super) fn need(self) -> u64 {
         (self.0 >> NEED_SHIFT) & NEED_MAX
@@ -65,13 +65,13 @@ impl Word {
         Self((self.0 & !(NEED_MAX << NEED_SHIFT)) | (need.min(NEED_MAX) << NEED_SHIFT))
     }
 
-    /// With `n` permits fewer, if there are as many.
+    /// With `n` fewer permits, if there are enough.
     #[inline]
     pub(super) fn less(self, n: u64) -> Option<Self> {
         (n <= self.permits()).then(|| Self(self.0 - (n << PERMITS_SHIFT)))
     }
 
-    /// With `n` permits more, if there is room.
+    /// With `n` more permits, if there is room.
     #[inline]
     pub(super) fn more(self, n: u64) -> Option<Self> {
         (n <= MAX - self.permits()).then(|| Self(self.0 + (n << PERMITS_SHIFT)))

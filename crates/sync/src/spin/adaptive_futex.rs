@@ -1,4 +1,4 @@
-//! The lock that learns and sleeps. Protocol and proof: `README.md`, section *Adaptive futex*.
+//! An adaptive lock that sleeps. Protocol and proof: `README.md`, section *Adaptive futex*.
 //!
 //! | bit of `word` | set | meaning |
 //! |---|---|---|
@@ -12,8 +12,8 @@
 //! | `chosen` | sleepers wait | the one that takes the 1 away is the woken waiter |
 //! | `handed` | the woken waiter waits | the lock is the woken waiter's |
 //!
-//! `WOKEN` and `DUE` belong to the woken waiter, which clears them when it takes the lock. An
-//! unlock that hands over clears them for it.
+//! The woken waiter owns `WOKEN` and `DUE`, and clears them when it takes the lock. An unlock that
+//! hands over clears them for it.
 
 use super::config::{SpinConfig, Standard};
 use super::experience::Experience;
@@ -29,23 +29,24 @@ const WOKEN: u32 = 2;
 const DUE: u32 = 4;
 const SLEEPER: u32 = 8;
 
-/// How often a woken waiter that finds the lock held goes back to sleep before it asks for a
+/// How often a woken waiter that finds the lock held goes back to sleep before it requests a
 /// hand-over.
 const BARGE_LIMIT: u32 = if cfg!(loom) { 1 } else { 16 };
 
-/// Test and test-and-set that learns from earlier waits how long to spin, and sleeps otherwise.
+/// A test-and-test-and-set lock that learns from earlier waits how long to spin, and otherwise
+/// sleeps.
 ///
-/// Take it when nothing is known of sections, threads and cores.
+/// Use it if you know nothing of the sections, threads and cores.
 ///
 /// A thread that finds the lock held spins up to four times as long as spinning has taken lately,
 /// at most [`SpinConfig::TESTS`] tests. Then it yields its time slice up to sixteen times, and then
 /// sleeps in the kernel. An unlock wakes one sleeper; no other is woken before that one has got the
-/// lock or gone back to sleep. Running threads may take the lock first; a sleeper that has lost it
+/// lock or gone back to sleep. Running threads may take the lock first. A sleeper that has lost it
 /// sixteen times has it handed over.
 ///
 /// # Cost
 ///
-/// 16 bytes. Uncontended, a locked instruction to take it and another to give it back.
+/// 16 bytes. Uncontended, one locked instruction to acquire and another to release.
 ///
 /// # Examples
 ///
@@ -76,8 +77,8 @@ impl<C: SpinConfig> TtasAdaptiveFutex<C> {
         }
     }
 
-    /// Takes the lock if it is free, also past sleepers. It does not look first: a shared lock is
-    /// often free but not in this core's cache, and a look would fetch its line twice.
+    /// Takes the lock if it is free, even past sleepers. It does not load the word first: a shared
+    /// lock is often free but not in this core's cache, and the load would fetch its line twice.
     #[inline(always)]
     fn take(&self) -> bool {
         // Ordering: Acquire pairs with the Release in `give`.
@@ -98,7 +99,7 @@ impl<C: SpinConfig> TtasAdaptiveFutex<C> {
         }
     }
 
-    /// Tries for at most `limit` tests.
+    /// Spins for at most `limit` tests.
     fn spin(&self, waiter: &mut Waiter<C>, limit: u32) -> bool {
         loop {
             let word = self.word.load(Ordering::Relaxed);
@@ -135,8 +136,8 @@ impl<C: SpinConfig> TtasAdaptiveFutex<C> {
         }
     }
 
-    /// The woken waiter's way to the lock. It spins, and otherwise goes back to sleep, so that the
-    /// next unlock wakes a sleeper. After `BARGE_LIMIT` such rounds it asks for a hand-over.
+    /// The woken waiter's path to the lock. It spins, and otherwise goes back to sleep, so that the
+    /// next unlock wakes a sleeper. After `BARGE_LIMIT` such rounds it requests a hand-over.
     #[cold]
     fn take_woken(&self, waiter: &mut Waiter<C>) {
         let mut came = 0;
@@ -164,9 +165,9 @@ impl<C: SpinConfig> TtasAdaptiveFutex<C> {
             if take_away(&self.handed) || word & LOCKED == 0 && self.claim(word) {
                 return;
             }
-            // Without `WOKEN` an unlock is handing it over just now.
+            // Without `WOKEN`, an unlock is just handing the lock over.
             if word & (LOCKED | WOKEN | DUE) == LOCKED | WOKEN {
-                // Relaxed: the word's own order of changes decides whether the holder sees it.
+                // Relaxed: the word's modification order decides whether the holder sees it.
                 let _ = self.word.compare_exchange(
                     word,
                     word | DUE,
@@ -179,12 +180,12 @@ impl<C: SpinConfig> TtasAdaptiveFutex<C> {
         }
     }
 
-    /// Turns the woken waiter into a sleeper again, if the lock is still held. So the holder's
+    /// Turns the woken waiter back into a sleeper if the lock is still held, so that the holder's
     /// unlock looks for one.
     fn resign(&self, word: u32) -> bool {
         let new = word - WOKEN + SLEEPER;
         // Ordering: Release pairs with the Acquire in `give_slow`: the next 1 in `chosen` comes
-        // after this waiter's was taken away.
+        // after this waiter's was consumed.
         self.word.compare_exchange(word, new, Ordering::Release, Ordering::Relaxed).is_ok()
     }
 
@@ -209,7 +210,7 @@ impl<C: SpinConfig> TtasAdaptiveFutex<C> {
         }
     }
 
-    /// After the lock was given back while a waiter sleeps or is on its way.
+    /// Called after the lock was released while a waiter sleeps or is on its way.
     #[cold]
     fn give_slow(&self, mut word: u32) {
         word -= LOCKED;
@@ -222,8 +223,8 @@ impl<C: SpinConfig> TtasAdaptiveFutex<C> {
             } else {
                 return;
             };
-            // Ordering: Acquire, for the woken waiter's sake: if another thread had the lock since,
-            // what it did there is handed over too.
+            // Ordering: Acquire, for the woken waiter: if another thread has had the lock since,
+            // its writes are handed over too.
             match self.word.compare_exchange(word, new, Ordering::Acquire, Ordering::Relaxed) {
                 Ok(_) => {
                     // Ordering: Release publishes the critical section to the woken waiter, in
@@ -235,7 +236,7 @@ impl<C: SpinConfig> TtasAdaptiveFutex<C> {
                 Err(seen) => word = seen,
             }
         }
-        // The unlock of the present holder sees the sleepers.
+        // The unlock of the current holder sees the sleepers.
     }
 
     fn is_held(&self) -> bool {
@@ -243,7 +244,7 @@ impl<C: SpinConfig> TtasAdaptiveFutex<C> {
     }
 }
 
-/// Takes a 1 away; whether there was one.
+/// Consumes a 1. Returns whether there was one.
 fn take_away(futex: &FutexWord) -> bool {
     // Ordering: Acquire pairs with the Release in `give_slow`.
     futex.word().load(Ordering::Relaxed) == 1

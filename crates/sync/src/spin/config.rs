@@ -1,9 +1,9 @@
-//! Limits of the spinning, as types: the fast path pays nothing for them.
+//! Spin limits as types, so that the fast path pays nothing for them.
 
-/// How long a kind of lock spins. Implement it, or take [`Standard`], [`Limits`] or [`OneCore`].
+/// How long a kind of lock spins. Implement it, or use [`Standard`], [`Limits`] or [`OneCore`].
 ///
-/// A *test* looks at the lock once and then pauses for about 30 ns, measured when a lock is first
-/// waited for: `pause` takes tenfold longer on some processors than on others.
+/// A *test* reads the lock once and then pauses for about 30 ns, measured at the first wait for a
+/// lock: `pause` takes ten times longer on some processors than on others.
 ///
 /// ```
 /// use sateen::sync::spin::{Mutex, SpinConfig, Ttas};
@@ -17,21 +17,21 @@
 pub trait SpinConfig: 'static {
     /// The most tests in a wait before the thread lets others run: yields its time slice or sleeps.
     const TESTS: u32 = 100;
-    /// After this many collisions the back-off stops growing. A collision is an exchange that was
-    /// lost to another thread. After the n-th one a thread waits for a random number of tests below
-    /// 2ⁿ. At most 16 count.
+    /// The back-off stops growing after this many collisions. A collision is an exchange lost to
+    /// another thread. After the n-th one a thread waits for a random number of tests below 2ⁿ. At
+    /// most 16 count.
     const COLLISIONS: u32 = 5;
-    /// Whether there is a second core that the holder could run on.
+    /// Whether there is a second core on which the holder could run.
     const CORES: Cores = Cores::Detect;
 }
 
 /// Whether spinning can help at all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cores {
-    /// Found out when a lock is first waited for: by the cores that the thread which waits and the
-    /// first thread of the process may use.
+    /// Detected at the first wait for a lock, from the cores that the waiting thread and the first
+    /// thread of the process may use.
     Detect,
-    /// There is one core: never spin, let others run at once.
+    /// There is one core: never spin, but yield at once.
     One,
     /// There are several: spin.
     Many,

@@ -5,22 +5,22 @@ use super::wait::Waiter;
 #[cfg(not(loom))]
 use sateen_base::prim::{AtomicU32, Ordering};
 
-/// Experience of one lock: how many tests spinning takes, in eighths, a moving average of the waits
-/// that it ended.
+/// Experience of one lock: the number of tests that spinning takes, in eighths, as a moving average
+/// over the waits that it ended.
 ///
-/// A hint, changed by loads and stores: every value is right. Hence it is not modelled.
+/// A hint, changed by loads and stores: every value is correct, so it is not modelled.
 pub(super) struct Experience(#[cfg(not(loom))] AtomicU32);
 
 /// A wait that has begun.
 #[derive(Clone, Copy)]
 pub(super) struct Wait {
     usual: u32,
-    /// How many tests it may make.
+    /// The most tests that it may make.
     pub(super) limit: u32,
 }
 
 impl Experience {
-    /// Fewest tests in a wait: they find out whether waits have become shorter.
+    /// The minimum number of tests of a wait: they detect that waits have become shorter.
     const FEW: u32 = 8;
     pub(super) const fn new() -> Self {
         Self(
@@ -29,14 +29,14 @@ impl Experience {
         )
     }
 
-    /// A wait begins. It may spin for four times the usual time.
+    /// Begins a wait, which may spin for four times the usual time.
     pub(super) fn begin<C: SpinConfig>(&self, waiter: &Waiter<C>) -> Wait {
         let usual = self.get();
         Wait { usual, limit: (usual / 2 + Self::FEW).min(waiter.limit()) }
     }
 
-    /// The wait has ended by spinning. Only a value that is far off is corrected: the caller holds
-    /// the lock now, and the value lies beside its word.
+    /// Spinning has ended the wait. Only a value that is far off is corrected: the caller now holds
+    /// the lock, and the value is beside its word.
     #[inline]
     pub(super) fn spun<C: SpinConfig>(&self, wait: Wait, waiter: &Waiter<C>) {
         let (usual, seen) = (wait.usual, 8 * waiter.tests);
@@ -45,7 +45,7 @@ impl Experience {
         }
     }
 
-    /// Spinning did not end the wait: the next may spin longer, unless this one reached the limit.
+    /// Spinning did not end the wait. The next may spin longer, unless this one reached the limit.
     pub(super) fn in_vain<C: SpinConfig>(&self, wait: Wait, waiter: &Waiter<C>) {
         let longer = wait.usual * 2 + 8 * Self::FEW;
         self.set(if wait.limit < waiter.limit() { longer } else { 0 });

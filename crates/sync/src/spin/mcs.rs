@@ -1,4 +1,4 @@
-//! The queue lock. Protocol: `README.md`, section *Mcs*.
+//! The MCS queue lock. Protocol: `README.md`, section *Mcs*.
 //!
 //! | `tail` | meaning |
 //! |---|---|
@@ -11,10 +11,10 @@
 //! | null | no waiters, or the first has not linked its node yet |
 //! | a node | the first that waits |
 //!
-//! Nodes lie on the waiters' stacks. `tail` is changed by exchanges. `next` belongs to the holder,
-//! but for the waiter that exchanged `HOLDER` for its node: it writes `next` once, and the holder
-//! reads it before it may change it. A node's `next` is written once by the waiter that queued
-//! behind it; its `turn` once by the holder.
+//! Nodes are on the waiters' stacks. `tail` is changed by exchanges. The holder owns `next`, with
+//! one exception: the waiter that exchanged `HOLDER` for its node writes `next` once, and the
+//! holder reads it before it may change it. A node's `next` is written once by the waiter that
+//! queued behind it, and its `turn` once by the holder.
 
 use super::config::{SpinConfig, Standard};
 use super::raw_mutex;
@@ -29,7 +29,7 @@ struct Node {
     next: AtomicPtr<Node>,
 }
 
-/// Marks that the last in the queue is the holder, which has no node. No node lies at this address.
+/// Marks that the last in the queue is the holder, which has no node. No node has this address.
 fn holder() -> *mut Node {
     ptr::without_provenance_mut(1)
 }
@@ -37,14 +37,14 @@ fn holder() -> *mut Node {
 /// The queue lock of Mellor-Crummey and Scott, in the variant (K42's) that needs a node only while
 /// waiting.
 ///
-/// First come, first served. Each waiter spins on a word of its own stack, so that a hand-over
-/// touches one line however many wait. Uncontended, it takes two locked instructions. The nodes
-/// need no memory, and the guard may be sent.
+/// First come, first served. Each waiter spins on a word on its own stack, so a hand-over touches
+/// one line however many wait. Uncontended, it takes two locked instructions. Nodes need no
+/// allocation, and the guard may be sent.
 ///
-/// Take it where many cores want the same lock all the time and fairness matters. Where threads
-/// outnumber cores it collapses, because the lock is handed to a thread whether that runs or not:
-/// eight threads on two cores with sections of 50 ns take 2.0 µs an acquisition. After
-/// [`SpinConfig::TESTS`] tests waiters yield their time slices, so that it goes on.
+/// Use it if many cores want the same lock all the time and fairness matters. If threads are
+/// oversubscribed it collapses, because the lock is handed to a thread that may not be running:
+/// eight threads on two cores with sections of 50 ns take 2.0 µs per acquisition. After
+/// [`SpinConfig::TESTS`] tests waiters yield their time slices, so that it makes progress.
 ///
 /// ```
 /// let lock = lock_api::Mutex::<sateen::sync::spin::Mcs, _>::new(1);
@@ -96,9 +96,9 @@ impl<C: SpinConfig> Mcs<C> {
         let link = if last == holder() {
             &self.next
         } else {
-            // SAFETY: `last` was the tail. So its owner waits, or holds the lock and cannot get out
-            // of `take_slow` before this link is written, because its exchange of the tail fails
-            // (`leave_queue`).
+            // SAFETY: `last` was the tail. So its owner waits, or holds the lock. In the latter
+            // case it cannot leave `take_slow` before this link is written, because its exchange of
+            // the tail fails (`leave_queue`).
             unsafe { &(*last).next }
         };
         // Ordering: Release publishes the node to the holder, which loads the link with Acquire.
@@ -108,7 +108,7 @@ impl<C: SpinConfig> Mcs<C> {
         self.leave_queue(&node);
     }
 
-    /// Takes the holder's own node out of the queue: no other thread knows it afterwards.
+    /// Takes the holder's own node out of the queue; afterwards no other thread knows it.
     fn leave_queue(&self, node: &Node) {
         let me = ptr::from_ref(node).cast_mut();
         // Ordering: Acquire pairs with the Release of the link.
@@ -155,7 +155,7 @@ impl<C: SpinConfig> Mcs<C> {
     fn give_slow(&self) {
         let next = Self::linked(&self.next);
         self.next.store(ptr::null_mut(), Ordering::Relaxed);
-        // SAFETY: the node's owner waits for `turn`; it is not touched after that.
+        // SAFETY: the node's owner waits for `turn`, and the node is not touched after that.
         let turn = unsafe { &(*next).turn };
         // Ordering: Release publishes the critical section, and `next`, to the new holder.
         turn.store(true, Ordering::Release);
@@ -177,8 +177,8 @@ impl<C: SpinConfig> Mcs<C> {
         let mut tests = 0_u64;
         while !done() {
             tests += 1;
-            // A model gives all others a turn at each test: no thread is left that could end this
-            // wait.
+            // A model gives all other threads a turn at each test, so no thread is left that could
+            // end this wait.
             assert!(!cfg!(loom) || tests < 100, "a wait that does not end");
             if !waiter.test(limit, || !done()) {
                 yield_now();

@@ -1,32 +1,32 @@
-//! Spinlocks: raw locks for threads, of several kinds under one interface.
+//! Spinlocks: raw locks for threads, of several kinds with one interface.
 //!
 //! Each kind is a [`lock_api::RawMutex`], so `lock_api::Mutex<Kind, T>` is a mutex; [`Mutex`] is a
 //! short name for that. Other structures take the kind as a type parameter.
 //!
-//! | Kind | Waits by | Take it when |
+//! | Kind | Waits by | Use it if |
 //! |---|---|---|
 //! | [`TtasAdaptiveFutex`] | spinning while that has helped, then sleeping | nothing is known |
 //! | [`Ttas`] | spinning, then yielding | sections are short, each thread has a core |
-//! | [`Mcs`] | spinning in a line | turns must be strict, each thread has a core |
+//! | [`Mcs`] | spinning in a queue | order must be strict, each thread has a core |
 //! | [`NoAtomics`] | never | there is one thread, and the code is generic over its lock |
 //!
-//! For fibers and futures, and for sections that block, take [`crate::Mutex`]: these block the
+//! For fibers and futures, and for sections that block, use [`crate::Mutex`]: these locks block the
 //! thread.
 //!
 //! # What holds for all
 //!
-//! They are not re-entrant: a thread that locks twice waits for itself for ever ([`NoAtomics`] ends
-//! the process).
+//! They are not re-entrant: a thread that locks twice waits for ever ([`NoAtomics`] ends the
+//! process).
 //!
-//! There is no poisoning: a guard that a panic drops unlocks, and others see what the section left
-//! behind; [`crate::poison`] has locks that remember. A thread that ends without dropping its guard
-//! leaves the lock locked for ever.
+//! There is no poisoning: a panic drops the guard, which unlocks, and others see the value as it
+//! is. [`crate::poison`] has locks with poisoning. If a thread ends without dropping its guard, the
+//! lock stays locked for ever.
 //!
-//! A lock must outlive the call that unlocks it, as borrows ensure: some kinds look at the lock
-//! after they have given it back.
+//! A lock must outlive the call that unlocks it, as borrows ensure: some kinds access the lock
+//! after they have released it.
 //!
-//! Limits of the spinning are a type parameter: [`SpinConfig`]. States, protocols and proof
-//! sketches are in the `README.md` of this folder.
+//! Spin limits are a type parameter: [`SpinConfig`]. States, protocols and proof sketches are in
+//! the `README.md` of this folder.
 //!
 //! ```
 //! use sateen::sync::spin::{Mutex, TtasAdaptiveFutex};
@@ -61,8 +61,8 @@ pub type Mutex<K, T> = lock_api::Mutex<K, T>;
 /// Guard of a [`Mutex`].
 pub type MutexGuard<'a, K, T> = lock_api::MutexGuard<'a, K, T>;
 
-/// What the kinds have in common: `Default`, `Debug`, and the interface. The type has `new`,
-/// `take`, `take_slow`, `try_take`, `give` and `is_held`; each use says why the kind excludes.
+/// The common part of all kinds: `Default`, `Debug`, and the trait. The type has `new`, `take`,
+/// `take_slow`, `try_take`, `give` and `is_held`; each use argues why the kind excludes.
 macro_rules! raw_mutex {
     ($kind:ident $(<$c:ident>)?) => {
         impl $(<$c: $crate::spin::SpinConfig>)? Default for $kind $(<$c>)? {
@@ -79,7 +79,7 @@ macro_rules! raw_mutex {
             }
         }
 
-        // SAFETY: argued where this is used.
+        // SAFETY: argued at each use.
         unsafe impl $(<$c: $crate::spin::SpinConfig>)? lock_api::RawMutex for $kind $(<$c>)? {
             #[cfg(not(loom))]
             #[allow(clippy::declare_interior_mutable_const)]
@@ -87,7 +87,7 @@ macro_rules! raw_mutex {
             #[cfg(loom)]
             const INIT: Self = panic!("loom locks are made with `lock_api::Mutex::from_raw`");
 
-            // Nothing ties the holder to a thread.
+            // The holder is not tied to a thread.
             type GuardMarker = lock_api::GuardSend;
 
             #[inline]

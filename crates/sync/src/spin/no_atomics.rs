@@ -1,17 +1,17 @@
-//! The lock of one thread.
+//! A lock for one thread.
 
 use std::cell::Cell;
 use std::panic::{RefUnwindSafe, UnwindSafe};
 
 /// A lock for one thread, without atomics.
 ///
-/// It is not `Sync`, and so neither is a mutex of this kind: the compiler keeps other threads out,
-/// and locking costs a load and a store. It is for structures that take a kind of lock and are used
+/// It is not `Sync`, and so neither is a mutex of this kind: the compiler excludes other threads,
+/// and locking costs a load and a store. It is for structures that are generic over a lock and used
 /// by one thread.
 ///
-/// Locking it a second time before it is unlocked ends the process: no other thread could unlock
-/// it, so it would wait for ever. (`try_lock` refuses.) A panic would be unsound: `lock_api`'s
-/// guards lock again after `unlocked`, and unwinding out of that would leave a second guard.
+/// Locking it twice ends the process: no other thread could unlock it, so it would wait for ever.
+/// (`try_lock` returns false.) A panic would be unsound: `lock_api`'s guards relock after
+/// `unlocked`, and unwinding out of that would leave a second guard.
 ///
 /// ```
 /// let lock = lock_api::Mutex::<sateen::sync::spin::NoAtomics, _>::new(1);
@@ -28,7 +28,7 @@ use std::panic::{RefUnwindSafe, UnwindSafe};
 #[derive(Debug, Default)]
 pub struct NoAtomics(Cell<bool>);
 
-// A flag is never half changed.
+// A flag is never inconsistent.
 impl RefUnwindSafe for NoAtomics {}
 impl UnwindSafe for NoAtomics {}
 

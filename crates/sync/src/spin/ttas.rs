@@ -1,4 +1,4 @@
-//! Test and test-and-set. Protocol: `README.md`, section *Words*.
+//! A test-and-test-and-set lock. Protocol: `README.md`, section *Words*.
 //!
 //! | word | meaning |
 //! |---|---|
@@ -22,20 +22,20 @@ impl Word {
         }
     }
 
-    /// Takes it if it is free.
+    /// Takes the lock if it is free.
     #[inline(always)]
     pub(super) fn take(&self) -> bool {
         // Ordering: Acquire pairs with the Release in `give`.
         self.0.compare_exchange(0, 1, Ordering::Acquire, Ordering::Relaxed).is_ok()
     }
 
-    /// Whether it looked held: a test that keeps waiters off the line.
+    /// Whether it looked held: a test that keeps waiters from writing to the line.
     #[inline(always)]
     pub(super) fn is_held(&self) -> bool {
         self.0.load(Ordering::Relaxed) != 0
     }
 
-    /// Gives it back.
+    /// Releases the lock.
     #[inline(always)]
     pub(super) fn give(&self) {
         // Ordering: Release publishes the critical section to the next `take`.
@@ -43,19 +43,17 @@ impl Word {
     }
 }
 
-/// Test and test-and-set: the plain spinlock.
+/// A test-and-test-and-set lock: the plain spinlock.
 ///
-/// Uncontended, one locked instruction takes it and a plain store gives it back. A waiter tests
-/// with pauses in between, exchanges when the lock looks free, and backs off if it loses that
-/// exchange (a *collision*). After [`SpinConfig::TESTS`] tests it yields its time slice at each
-/// further one.
+/// Uncontended, one locked instruction to acquire and a plain store to release. A waiter tests with
+/// pauses in between, exchanges when the lock looks free, and backs off if it loses that exchange
+/// (a *collision*). After [`SpinConfig::TESTS`] tests it yields its time slice at each further one.
 ///
-/// Take it for sections of a few instructions, if each thread has a core. Where threads outnumber
-/// cores it collapses: while the holder is off its core, all others burn time for nothing. Yielding
+/// Use it for sections of a few instructions, if each thread has a core. If threads are
+/// oversubscribed it collapses: while the holder is preempted, all others waste CPU time. Yielding
 /// keeps that from hanging, but the time is lost. It is unfair: the thread that unlocked last has
 /// the lock in its cache and gets it again. (Of eight threads on two cores one got an eighth of
 /// what another got.)
-///
 /// ```
 /// let lock = lock_api::Mutex::<sateen::sync::spin::Ttas, _>::new(1);
 /// *lock.lock() += 1;

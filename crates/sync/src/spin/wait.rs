@@ -1,4 +1,4 @@
-//! How a thread waits for a lock: pauses of a measured length, back-off after collisions.
+//! A thread's wait for a lock: pauses of a measured length, and back-off after collisions.
 
 use super::config::{Cores, SpinConfig};
 use sateen_base::pause;
@@ -6,10 +6,10 @@ use sateen_base::prim;
 use std::marker::PhantomData;
 use std::sync::OnceLock;
 
-/// Whether there is one core, where spinning cannot help: found out at the first wait.
+/// Whether there is only one core, where spinning cannot help; detected at the first wait.
 static ONE_CORE: OnceLock<bool> = OnceLock::new();
 
-/// The longest pause between two looks, in tests.
+/// The longest pause between two checks, in tests.
 const LONGEST: u32 = 16;
 /// How often a thread yields its time slice before it sleeps.
 const YIELDS: u32 = 16;
@@ -36,20 +36,20 @@ impl<C: SpinConfig> Waiter<C> {
         Self { tests: 0, yields: 0, collisions: 0, random: 0, one_core, config: PhantomData }
     }
 
-    /// The most tests to make. There are none on one core, where the holder cannot run meanwhile,
-    /// and none in models, which should get to the steps after the spinning.
+    /// The most tests to make: none on one core, where the holder cannot run meanwhile, and none in
+    /// models, which should reach the steps after the spinning.
     pub(super) fn limit(&self) -> u32 {
         if cfg!(loom) || self.one_core { 0 } else { C::TESTS }
     }
 
-    /// Pauses for a test or until the lock looks free, unless there were `limit` tests already.
+    /// Pauses for a test or until the lock looks free, unless there were already `limit` tests.
     #[inline]
     pub(super) fn test(&mut self, limit: u32, held: impl Fn() -> bool) -> bool {
         if self.tests >= limit {
             return false;
         }
         self.tests += 1;
-        // A look at a line that no thread changes costs little, and a late look is a late lock.
+        // Reading a line that no thread changes costs little, and a late check delays the lock.
         for _ in 0..pause::per_unit() {
             prim::spin_loop();
             if !held() {
@@ -59,11 +59,11 @@ impl<C: SpinConfig> Waiter<C> {
         true
     }
 
-    /// Pauses for a time that doubles with each call, and yields its time slice some times after
-    /// `limit` tests. Then false.
+    /// Pauses for a time that doubles with each call, and after `limit` tests yields its time slice
+    /// some times. Then returns false.
     ///
-    /// Each look takes the lock's line from the holder. So looks become rarer, and where threads
-    /// outnumber cores the holder gets a core before this thread sleeps.
+    /// Each check takes the lock's line from the holder. So checks become rarer, and if threads are
+    /// oversubscribed, the holder gets a core before this thread sleeps.
     #[inline]
     pub(super) fn wait(&mut self, limit: u32) -> bool {
         if self.tests < limit {
@@ -79,7 +79,7 @@ impl<C: SpinConfig> Waiter<C> {
         true
     }
 
-    /// Counts tests from 0 again.
+    /// Restarts the count of tests at 0.
     pub(super) fn again(&mut self) {
         self.tests = 0;
     }
@@ -93,13 +93,13 @@ impl<C: SpinConfig> Waiter<C> {
         pause::pause(tests);
     }
 
-    /// Backs off after a lost exchange: for a random time, on average twice as long as after the
-    /// one before.
+    /// Backs off after a lost exchange: for a random time, on average twice as long as the time
+    /// before.
     #[cold]
     pub(super) fn collided(&mut self) {
         self.collisions = (self.collisions + 1).min(C::COLLISIONS).min(16);
         if self.random == 0 {
-            // Threads differ in their stacks, and waits in the time.
+            // Threads differ in their stacks, and waits in their times.
             let here = std::ptr::from_ref(self).addr() as u64;
             self.random = (here ^ sateen_base::tsc::now())
                 .wrapping_mul(0x9E37_79B9_7F4A_7C15)
@@ -113,7 +113,7 @@ impl<C: SpinConfig> Waiter<C> {
     }
 }
 
-/// Lets another thread run.
+/// Yields to another thread.
 pub(super) fn yield_now() {
     prim::thread::yield_now();
 }

@@ -1,6 +1,6 @@
-//! The timers of plain threads: one queue, and one thread that is started when it is first needed.
+//! Timers of plain threads: one queue, and one thread that is started on first use.
 //!
-//! | `served` | meaning | leaves it |
+//! | `served` | meaning | changed by |
 //! |---|---|---|
 //! | `NOT` 0 | there is no thread | its starter: `STARTING` |
 //! | `STARTING` 1 | a thread is starting it | it: `SERVED`, or `NOT` if the system refused |
@@ -29,18 +29,18 @@ impl Fallback {
         Self { queue: TimerQueue::new(), served: AtomicU32::new(NOT), parker: ThreadParker::new() }
     }
 
-    /// The queue of this process: a child of a fork has none of its parent's threads.
+    /// The queue of this process: a forked child has none of its parent's threads.
     pub(super) fn here() -> &'static Self {
         static FALLBACK: PerProcess<Fallback> = PerProcess::new();
         FALLBACK.get(Self::new)
     }
 
     /// Whether a thread will fire the queue. Starts a thread if there is none. Returns false if the
-    /// system refuses (or another caller is just trying). Then ask again soon, and fire the queue
-    /// yourself.
+    /// system refuses, or another caller is just starting it. In that case call again soon, and
+    /// fire the queue yourself.
     #[inline]
     pub(super) fn is_served(&'static self) -> bool {
-        // Relaxed: only the parker of the thread is used, which has its own ordering.
+        // Relaxed: only the thread's parker is used, which has its own ordering.
         self.served.load(Ordering::Relaxed) == SERVED || self.start()
     }
 
@@ -62,8 +62,8 @@ impl Fallback {
         os::start_thread(name, None, Box::new(move || self.run())).map(drop)
     }
 
-    /// Says that a timer was armed that comes before all others. The token that this leaves is
-    /// there when the thread parks, or it wakes the thread. Then the thread reads the new time.
+    /// Called when a timer was armed that comes before all others. It leaves a token, which wakes
+    /// the thread or is there when it parks. Then the thread reads the new time.
     pub(super) fn earlier_timer(&self) {
         self.parker.unpark();
     }
@@ -76,7 +76,7 @@ impl Fallback {
                     self.parker.park_timeout(at.saturating_duration_since(Instant::now()));
                 }
             }
-            // A waker's panic has been reported by the panic hook; the others were woken.
+            // A waker's panic was reported by the panic hook; the other wakers were woken.
             run_and_discard(|| self.queue.fire(Instant::now()));
         }
     }

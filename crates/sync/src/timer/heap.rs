@@ -1,13 +1,14 @@
-//! The heap under a timer queue's lock: four children a node, each timer knows its position.
+//! A timer queue's heap, under the queue's lock: four children per node, and each timer knows its
+//! index.
 //!
-//! Access: the heap, and a timer's `inner` while the timer is `ARMED`, belong to the holder of the
-//! queue's lock. A timer that is not `ARMED` belongs to its owner alone.
+//! Access: the holder of the queue's lock owns the heap, and a timer's `inner` while the timer is
+//! `ARMED`. A timer that is not `ARMED` belongs to its owner alone.
 
 use sateen_base::prim::{AtomicU32, Ordering, UnsafeCell};
 use std::ptr::NonNull;
 use std::task::Waker;
 
-/// | state | in the heap | waker | leaves it |
+/// | state | in the heap | waker | changed by |
 /// |---|---|---|---|
 /// | `IDLE` 0 | no | none | owner, under the lock: `ARMED` |
 /// | `ARMED` 1 | yes | some | under the lock: owner and closer `IDLE`, firer `FIRED` |
@@ -16,7 +17,7 @@ pub(super) const IDLE: u32 = 0;
 pub(super) const ARMED: u32 = 1;
 pub(super) const FIRED: u32 = 2;
 
-/// The part of a timer that its queue knows, in place while it is armed.
+/// The part of a timer that its queue knows, in place while armed.
 #[derive(Debug)]
 pub(super) struct Node {
     state: AtomicU32,
@@ -35,16 +36,16 @@ impl Node {
         Self { state: AtomicU32::new(IDLE), inner }
     }
 
-    /// The state as its owner reads it. `ARMED` may be over by then; the others stay.
+    /// The state as its owner reads it. `ARMED` may already be over; the other states persist.
     #[inline]
     pub(super) fn state(&self) -> u32 {
-        // Ordering: Acquire pairs with the Release in `give_back`: the one that took it out of the
-        // heap is through with it.
+        // Ordering: Acquire pairs with the Release in `give_back`: the thread that took it out of
+        // the heap has finished with it.
         self.state.load(Ordering::Acquire)
     }
 
-    /// Under the lock, and out of the heap: takes the waker and gives the node back to its owner,
-    /// which may free it from that moment.
+    /// Under the lock, and out of the heap: takes the waker and returns the node to its owner, who
+    /// may free it from that moment.
     ///
     /// # Safety
     /// The lock is held, and the node is `ARMED` but no longer in the heap.
@@ -63,26 +64,26 @@ struct Entry {
     node: NonNull<Node>,
 }
 
-/// A heap of armed nodes, the earliest on top.
+/// A heap of armed nodes, the earliest first.
 #[derive(Debug)]
 pub(super) struct Heap {
     entries: Vec<Entry>,
-    /// Closed: takes no more.
+    /// Whether it is closed, and takes no more.
     pub(super) closed: bool,
 }
 
-/// Memory for entries, allocated without the lock.
+/// Memory for entries, allocated outside of the lock.
 #[derive(Debug, Default)]
 pub(super) struct Room(Vec<Entry>);
 
 impl Room {
-    /// Memory for twice as many as `len`, at least sixteen.
+    /// Memory for twice `len` entries, at least sixteen.
     pub(super) fn beyond(len: usize) -> Self {
         Self(Vec::with_capacity((2 * len).max(16)))
     }
 }
 
-/// The children of an entry: a cache line of them.
+/// The children of an entry: one cache line.
 const ARITY: usize = 4;
 
 impl Heap {
@@ -99,8 +100,8 @@ impl Heap {
         self.entries.first().map_or(u64::MAX, |first| first.at)
     }
 
-    /// Whether one more fits, after moving to `room` if that is larger; then `room` holds the
-    /// memory to be freed.
+    /// Whether there is room for one more, after moving to `room` if that is larger. Then `room`
+    /// holds the memory to be freed.
     pub(super) fn has_room(&mut self, room: &mut Room) -> bool {
         if self.entries.len() == self.entries.capacity() && room.0.capacity() > self.entries.len() {
             room.0.extend_from_slice(&self.entries);
@@ -109,26 +110,26 @@ impl Heap {
         self.entries.len() < self.entries.capacity()
     }
 
-    /// Arms `node` for `at`, to wake `waker`. There is room.
+    /// Arms `node` for `at`, with `waker`. There is room.
     ///
     /// # Safety
     /// `node` is not armed, and stays valid and in place until it is out of the heap again. The
     /// lock is held.
     pub(super) unsafe fn insert(&mut self, at: u64, node: NonNull<Node>, waker: Waker) {
-        // SAFETY: valid by the caller's promise.
+        // SAFETY: valid by contract.
         let node_ref = unsafe { node.as_ref() };
         // SAFETY: not armed, so it belongs to the owner, which calls this.
         node_ref.inner.with_mut(|inner| unsafe { (*inner).waker = Some(waker) });
-        // Relaxed: the owner does this, and others come through the lock.
+        // Relaxed: the owner does this, and others read it under the lock.
         node_ref.state.store(ARMED, Ordering::Relaxed);
         self.entries.push(Entry { at, node });
         self.rise(self.entries.len() - 1);
     }
 
-    /// Takes `node` out if it is armed, and gives it back to its owner as `IDLE`.
+    /// Takes `node` out if it is armed, and returns it to its owner as `IDLE`.
     ///
     /// # Safety
-    /// `node` is valid, and if it is armed, then in this heap. The lock is held.
+    /// `node` is valid, and if armed, in this heap. The lock is held.
     pub(super) unsafe fn remove(&mut self, node: &Node) -> Option<Waker> {
         if node.state.load(Ordering::Relaxed) != ARMED {
             return None;
@@ -140,7 +141,7 @@ impl Heap {
         unsafe { node.give_back(IDLE) }
     }
 
-    /// Takes the first out if it is due at `now`, and gives it back to its owner in `state`.
+    /// Takes the first out if it is due at `now`, and returns it to its owner in `state`.
     ///
     /// # Safety
     /// The lock is held.
@@ -158,7 +159,7 @@ impl Heap {
         let last = self.entries.len() - 1;
         self.entries.swap_remove(place);
         if place < last {
-            // The entry that moved here may belong higher up (it comes from another branch) or
+            // The entry that moved here comes from another branch, so it may belong higher up or
             // further down.
             if self.rise(place) == place {
                 self.sink(place);

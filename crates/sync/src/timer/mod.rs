@@ -1,4 +1,4 @@
-//! Timers, which wake a waiter when its time has come. Protocol and proof: the crate's `README.md`,
+//! Timers, which wake a waiter at a given time. Protocol and proof: the crate's `README.md`,
 //! section *Timers*.
 //!
 //! Most users want [`sleep`], [`sleep_async`] and [`timeout_async`]. Below them are the

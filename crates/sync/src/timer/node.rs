@@ -1,4 +1,4 @@
-//! A timer: its pinned node, and its operations.
+//! A timer: its pinned node and its operations.
 
 use super::TimerQueue;
 use super::heap::{ARMED, FIRED, Node};
@@ -11,26 +11,26 @@ use std::pin::Pin;
 use std::ptr;
 use std::task::Waker;
 
-/// A timer of a [`TimerQueue`]: wakes a waker when its time has come.
+/// A timer of a [`TimerQueue`], which wakes a waker at a given time.
 ///
 /// It is used pinned, on the waiter's stack or in its future, and may be armed any number of times.
-/// If it is dropped while armed it leaves the queue, from any thread.
+/// If it is dropped while armed, it leaves the queue, on any thread.
 ///
 /// See [`TimerQueue`] for an example.
 pub struct Timer<Q: Deref<Target = TimerQueue>> {
     node: Node,
-    /// The queue in which the node is or was armed: what `queue` dereferenced to then. It is not
-    /// asked twice, since it might answer differently.
+    /// The queue in which the node is or was armed: the target of `queue` at that time. It is not
+    /// dereferenced again, because the result might differ.
     armed_in: *const TimerQueue,
     queue: Q,
     _pinned: PhantomPinned,
 }
 
 // SAFETY: the node is accessed under the queue's lock while it is armed, and otherwise by the
-// owner; the waker in it is `Send`. `armed_in` leads to a queue that `queue`, which goes along,
+// owner; the waker in it is `Send`. `armed_in` points to a queue that `queue`, which moves along,
 // keeps alive.
 unsafe impl<Q: Deref<Target = TimerQueue> + Send> Send for Timer<Q> {}
-// SAFETY: a shared timer shows the atomic state only.
+// SAFETY: a shared timer only shows its atomic state.
 unsafe impl<Q: Deref<Target = TimerQueue> + Sync> Sync for Timer<Q> {}
 
 impl<Q: Deref<Target = TimerQueue>> Timer<Q> {
@@ -39,14 +39,14 @@ impl<Q: Deref<Target = TimerQueue>> Timer<Q> {
         Self { node: Node::new(), armed_in: ptr::null(), queue, _pinned: PhantomPinned }
     }
 
-    /// The handle of its queue.
+    /// The handle to its queue.
     pub fn queue(&self) -> &Q {
         &self.queue
     }
 
-    /// Arms it, for another time if it is armed already. `waker` is woken when the queue is fired
-    /// after `deadline`. True if it is now the earliest of the queue: then the thread that serves
-    /// the queue must learn of it.
+    /// Arms it, or re-arms it for another time. `waker` is woken when the queue is fired after
+    /// `deadline`. Returns true if it is now the earliest of the queue: then the thread that serves
+    /// the queue must be told.
     ///
     /// On a [closed](TimerQueue::close) queue it is not armed.
     pub fn arm(mut self: Pin<&mut Self>, deadline: Instant, waker: Waker) -> bool {
@@ -55,7 +55,7 @@ impl<Q: Deref<Target = TimerQueue>> Timer<Q> {
         let this = unsafe { self.get_unchecked_mut() };
         let queue: *const TimerQueue = &raw const *this.queue;
         this.armed_in = queue;
-        // SAFETY: `queue` stays borrowed, so what it led to stays in place until `Q` is moved or
+        // SAFETY: `queue` stays borrowed, so its target stays in place until `Q` is moved or
         // dropped. The timer is pinned, and drops `Q` after the node has left. The same pinning
         // keeps the node in place.
         unsafe { (*queue).arm(&this.node, deadline, waker) }
@@ -73,14 +73,15 @@ impl<Q: Deref<Target = TimerQueue>> Timer<Q> {
         self.node.state() == ARMED
     }
 
-    /// Replaces the waker, unless that wakes the same; false if it is not armed (any more).
+    /// Replaces the waker, unless it wakes the same task. Returns false if the timer is not armed
+    /// any more.
     pub fn set_waker(self: Pin<&mut Self>, waker: &Waker) -> bool {
         let this = self.into_ref().get_ref();
         if this.node.state() != ARMED {
             return false;
         }
-        // Cloned and dropped without the lock; the owner alone replaces it, so asking first costs a
-        // second look only when it changes.
+        // Cloned and dropped outside of the lock. Only the owner replaces it, so checking first
+        // costs a second check only when it changes.
         let same = this.with_waker(|own| own.will_wake(waker));
         match same {
             Some(true) => true,
@@ -94,7 +95,7 @@ impl<Q: Deref<Target = TimerQueue>> Timer<Q> {
 
     /// Runs `f` on the waker under the lock, if it is armed.
     fn with_waker<R>(&self, f: impl FnOnce(&mut Waker) -> R) -> Option<R> {
-        // SAFETY: the state was `ARMED` once, so `armed_in` is set, and alive as said in `arm`.
+        // SAFETY: the state was `ARMED` once, so `armed_in` is set, and valid as argued in `arm`.
         let queue = unsafe { &*self.armed_in };
         queue.locked(|_| {
             if self.node.state() != ARMED {
@@ -105,18 +106,18 @@ impl<Q: Deref<Target = TimerQueue>> Timer<Q> {
         })
     }
 
-    /// Takes it out of the queue, if it is there; from then on no waker is kept. Afterwards
-    /// [`has_fired`](Self::has_fired) says whether it was too late.
+    /// Takes it out of the queue, if it is there; afterwards no waker is kept. Then
+    /// [`has_fired`](Self::has_fired) tells whether it was too late.
     pub fn disarm(self: Pin<&mut Self>) {
         self.into_ref().get_ref().withdraw();
     }
 
     fn withdraw(&self) {
         if self.node.state() == ARMED {
-            // SAFETY: armed, so `armed_in` is where, and alive as said in `arm`.
+            // SAFETY: armed, so `armed_in` is set, and valid as argued in `arm`.
             let_go(unsafe { (*self.armed_in).disarm(&self.node) });
         }
-        // From here on the node belongs to its owner alone, which the model checks.
+        // From here on only its owner uses the node, which the model checks.
         #[cfg(loom)]
         self.node.inner.with_mut(|_| ());
     }

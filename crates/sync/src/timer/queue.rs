@@ -1,4 +1,5 @@
-//! The queue of pending timers: a heap under a short lock, its earliest time outside it.
+//! The queue of pending timers: a heap under a short lock, with its earliest time outside of the
+//! lock.
 
 use super::clock;
 use super::heap::{FIRED, Heap, IDLE, Node, Room};
@@ -13,15 +14,15 @@ use std::task::Waker;
 
 /// The pending timers of one worker, or of all plain threads.
 ///
-/// It has no thread and no clock: a thread that serves it sleeps until
-/// [`earliest`](Self::earliest), then calls [`fire`](Self::fire). Any thread may, so that an idle
-/// worker fires a busy one's timers. A thread that arms a timer that becomes the earliest must wake
-/// the sleeper: reading `earliest` orders nothing.
+/// It has no thread and no clock. A thread that serves it sleeps until
+/// [`earliest`](Self::earliest), then calls [`fire`](Self::fire). Any thread may, so an idle worker
+/// can fire a busy one's timers. A thread whose timer becomes the earliest must wake the sleeper:
+/// reading `earliest` orders nothing.
 ///
 /// # Cost
-/// Arming, disarming and firing take a short lock for a logarithmic number of steps in a heap with
-/// four children a node. The heap holds 16 bytes a timer and grows, by doubling, while it is armed;
-/// it never shrinks. The timers themselves live with their waiters.
+/// Arming, disarming and firing take a short lock for a logarithmic number of steps, in a heap with
+/// four children per node. The heap takes 16 bytes per timer and grows by doubling while timers are
+/// armed; it never shrinks. The timers themselves are stored with their waiters.
 ///
 /// # Examples
 ///
@@ -38,15 +39,15 @@ use std::task::Waker;
 /// assert!(timer.has_fired());
 /// ```
 pub struct TimerQueue {
-    /// When the first is due, `u64::MAX` if none: changed under the lock, read without it.
+    /// When the first is due, `u64::MAX` if none. Changed under the lock, read without it.
     earliest: AtomicU64,
     lock: ShortLock,
-    /// Accessed by the holder of `lock` only.
+    /// Accessed only by the holder of `lock`.
     heap: UnsafeCell<Heap>,
 }
 
-// SAFETY: the heap's pointers lead to pinned nodes, which may be reached from any thread that holds
-// the lock; the wakers in them are `Send`.
+// SAFETY: the heap's pointers refer to pinned nodes, which any thread that holds the lock may
+// access; the wakers in them are `Send`.
 unsafe impl Send for TimerQueue {}
 // SAFETY: as above; every access to the heap takes the lock.
 unsafe impl Sync for TimerQueue {}
@@ -63,14 +64,14 @@ impl TimerQueue {
         }
     }
 
-    /// When the first timer is due; `None` if nothing is armed. It is one relaxed load.
+    /// When the first timer is due; `None` if none is armed. Costs one relaxed load.
     #[inline]
     pub fn earliest(&self) -> Option<Instant> {
         clock::instant(self.earliest.load(Ordering::Relaxed))
     }
 
-    /// Fires all timers that are due at `now`, in order of their times; how many. Timers that their
-    /// wakers arm meanwhile may wait for the next call, so that this one ends.
+    /// Fires all timers that are due at `now`, in order of their times, and returns how many.
+    /// Timers that their wakers arm meanwhile may wait for the next call, so that this one ends.
     ///
     /// # Cost
     /// One relaxed load if nothing is due. The lock is held for sixteen timers at a time.
@@ -82,11 +83,11 @@ impl TimerQueue {
         self.fire_with(now, Waker::wake)
     }
 
-    /// As [`fire`](Self::fire), but gives each waker to `wake` instead of waking it: for a caller
-    /// that must not call foreign wakers where it fires timers.
+    /// Like [`fire`](Self::fire), but gives each waker to `wake` instead of waking it. For callers
+    /// that must not call foreign wakers where they fire timers.
     ///
     /// # Panics
-    /// With the first panic of `wake`, after it was given all.
+    /// With the first panic of `wake`, after it was given all wakers.
     ///
     /// # Examples
     ///
@@ -107,8 +108,8 @@ impl TimerQueue {
         if self.earliest.load(Ordering::Relaxed) > now { 0 } else { self.pop_all(now, FIRED, wake) }
     }
 
-    /// Closes the queue, which will be served no longer: takes all timers out, wakes their wakers
-    /// without firing them, and lets no others in ([`Timer::is_armed`](super::Timer::is_armed) is
+    /// Closes the queue, which will no longer be served. Takes all timers out, wakes their wakers
+    /// without firing them, and admits no more ([`Timer::is_armed`](super::Timer::is_armed) is
     /// false after arming one). The futures of this module then use another queue.
     ///
     /// # Panics
@@ -117,10 +118,10 @@ impl TimerQueue {
         self.close_with(Waker::wake);
     }
 
-    /// As [`close`](Self::close), but gives each waker to `wake` instead of waking it.
+    /// Like [`close`](Self::close), but gives each waker to `wake` instead of waking it.
     ///
     /// # Panics
-    /// With the first panic of `wake`, after it was given all.
+    /// With the first panic of `wake`, after it was given all wakers.
     pub fn close_with(&self, wake: impl FnMut(Waker)) {
         self.locked(|heap| heap.closed = true);
         self.pop_all(u64::MAX, IDLE, wake);
@@ -151,17 +152,17 @@ impl TimerQueue {
         count
     }
 
-    /// How many timers are armed, at some moment during the call. Takes the lock.
+    /// Number of armed timers at some moment during the call. Takes the lock.
     pub fn len(&self) -> usize {
         self.locked(|heap| heap.len())
     }
 
-    /// Whether none is armed. It is one relaxed load.
+    /// Whether none is armed. Costs one relaxed load.
     pub fn is_empty(&self) -> bool {
         self.earliest.load(Ordering::Relaxed) == u64::MAX
     }
 
-    /// Arms a node; whether it is the earliest now. Not armed if the queue is closed.
+    /// Arms a node. Returns whether it is now the earliest. Not armed if the queue is closed.
     ///
     /// # Safety
     /// `node` is not armed, and stays valid and in place until it is out of the queue again.
@@ -169,7 +170,8 @@ impl TimerQueue {
         let at = clock::ticks(deadline);
         let mut waker = Some(waker);
         let mut room = Room::default();
-        // A thread that needs room makes it without the lock; the first to come brings it in.
+        // A thread that needs room allocates it outside of the lock; the first one to return
+        // installs it.
         loop {
             let tried = self.locked(|heap| {
                 if heap.closed {
@@ -180,7 +182,7 @@ impl TimerQueue {
                 }
                 let earliest = at < heap.earliest();
                 if let Some(waker) = waker.take() {
-                    // SAFETY: there is room; the rest is the caller's promise. The lock is held.
+                    // SAFETY: there is room; the rest is by contract. The lock is held.
                     unsafe { heap.insert(at, NonNull::from(node), waker) };
                 }
                 Ok(earliest)
@@ -192,12 +194,12 @@ impl TimerQueue {
         }
     }
 
-    /// Takes a node out, if it is armed, and returns its waker, to be dropped without a lock.
+    /// Takes a node out, if it is armed, and returns its waker, to be dropped outside of the lock.
     ///
     /// # Safety
-    /// `node` was armed here, if it is armed.
+    /// If `node` is armed, it was armed here.
     pub(super) unsafe fn disarm(&self, node: &Node) -> Option<Waker> {
-        // SAFETY: the caller's promise; the lock is held.
+        // SAFETY: by contract; the lock is held.
         self.locked(|heap| unsafe { heap.remove(node) })
     }
 
@@ -209,7 +211,7 @@ impl TimerQueue {
                 let heap = unsafe { &mut *heap };
                 let result = f(heap);
                 let earliest = heap.earliest();
-                // It is written only if it changed: other threads read this line all the time.
+                // Written only if it changed: other threads read this line all the time.
                 if self.earliest.load(Ordering::Relaxed) != earliest {
                     self.earliest.store(earliest, Ordering::Relaxed);
                 }

@@ -1,4 +1,4 @@
-//! Sleeping and time-outs, blocking and awaited.
+//! Sleeping and time limits, blocking and awaited.
 
 use super::fallback::Fallback;
 use super::{Timer, TimerQueue};
@@ -14,8 +14,8 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-/// Blocks the thread, or suspends the fiber, for at least `duration`; for ever if no clock goes
-/// that far.
+/// Blocks the thread, or suspends the fiber, for at least `duration`; for ever if that exceeds the
+/// clock's range.
 ///
 /// ```
 /// sateen::sync::timer::sleep(std::time::Duration::from_millis(1));
@@ -47,14 +47,13 @@ fn wait(park: impl Fn(), over: impl Fn() -> bool) {
     });
 }
 
-/// A future that is ready when `duration` has passed since this call; never if no clock goes that
-/// far.
+/// A future that is ready when `duration` has passed since this call; never if that exceeds the
+/// clock's range.
 ///
-/// Its timer belongs to the worker that polls it first, if a runtime's worker does; otherwise to
-/// one thread of this crate, started by the first such timer. If the system refuses that thread,
-/// the future wakes itself again and again and tries to start it each time: it is busy, and late by
-/// a round, but ready in the end. It may be polled from another thread next time, and dropped on
-/// any.
+/// Its timer belongs to the runtime's worker that polls it first, or otherwise to one thread of
+/// this crate, which the first such timer starts. If the system refuses that thread, the future
+/// wakes itself repeatedly and tries to start it each time: it is busy, and late by a round, but
+/// ready in the end. It may be polled on different threads, and dropped on any.
 ///
 /// ```
 /// use sateen::sync::{block_on, timer::sleep_async};
@@ -79,9 +78,9 @@ pub fn sleep_until_async(deadline: Instant) -> Sleep {
 /// The future of [`sleep_async`].
 #[must_use = "futures do nothing unless polled"]
 pub struct Sleep {
-    /// None: never.
+    /// `None` for never.
     deadline: Option<Instant>,
-    /// Since the first poll that had to wait.
+    /// Present since the first poll that had to wait.
     timer: Option<Timer<Home>>,
 }
 
@@ -102,17 +101,17 @@ impl Deref for Home {
 }
 
 impl Sleep {
-    /// When it is ready; none for never.
+    /// When it is ready; `None` for never.
     pub fn deadline(&self) -> Option<Instant> {
         self.deadline
     }
 
     fn timer(self: Pin<&mut Self>) -> Pin<&mut Option<Timer<Home>>> {
-        // SAFETY: the timer is pinned with us, and moved never.
+        // SAFETY: the timer is pinned with us and never moved.
         unsafe { self.map_unchecked_mut(|this| &mut this.timer) }
     }
 
-    /// Arms a new timer in `home`; whether it is armed, or has fired already.
+    /// Arms a new timer in `home`. Returns whether it is armed, or has already fired.
     fn arm(mut self: Pin<&mut Self>, home: Home, deadline: Instant, cx: &Context<'_>) -> bool {
         let mut slot = self.as_mut().timer();
         slot.set(Some(Timer::new(home)));
@@ -141,7 +140,7 @@ impl Future for Sleep {
             .timer()
             .as_pin_mut()
             .is_some_and(|mut timer| timer.as_mut().set_waker(cx.waker()) || timer.has_fired());
-        // It was never armed, or its queue was closed: the present poller's queue is better.
+        // It was never armed, or its queue was closed: use the current poller's queue.
         if !waits {
             let here = hook::timers()
                 .is_some_and(|queue| self.as_mut().arm(Home::Runner(queue), deadline, cx));
@@ -156,7 +155,7 @@ impl Future for Sleep {
         if let Home::Fallback(fallback) = timer.queue()
             && !fallback.is_served()
         {
-            // No thread fires it: this future does, by coming back until it is time.
+            // No thread fires it, so this future does, by returning until it is time.
             fallback.queue.fire(Instant::now());
             thread::yield_now();
             cx.waker().wake_by_ref();
@@ -171,8 +170,8 @@ impl fmt::Debug for Sleep {
     }
 }
 
-/// Limits `future` to `duration` from now: its result, or [`Elapsed`]. The future is polled first,
-/// so one that is ready in the last moment wins. It is dropped with the result.
+/// Limits `future` to `duration` from now: returns its result, or [`Elapsed`]. The future is polled
+/// first, so one that is ready at the last moment wins. It is dropped with the result.
 ///
 /// ```
 /// use sateen::sync::{block_on, timer::{timeout_async, Elapsed}, Event};
@@ -212,7 +211,7 @@ impl<F: Future> Future for Timeout<F> {
     }
 }
 
-/// The time was over.
+/// The time ran out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Elapsed;
 

@@ -1,20 +1,21 @@
-//! The list under the wait queue's lock: doubly linked, ends in nulls, holds nodes it does not own.
+//! The list under the wait queue's lock: doubly linked and null-terminated; it does not own its
+//! nodes.
 //!
-//! Access: every field of a linked node, and the list itself, is accessed only by the holder of the
-//! queue's lock. A node that is `Idle` belongs to its waiter alone.
+//! Access: only the holder of the queue's lock accesses the list and the fields of linked nodes. An
+//! `Idle` node belongs to its waiter alone.
 
 use crate::wakers::Batch;
 use sateen_base::prim::UnsafeCell;
 use std::ptr::NonNull;
 use std::task::Waker;
 
-/// A node, living inside a pinned [`Waiter`](super::Waiter).
+/// A node inside a pinned [`Waiter`](super::Waiter).
 pub(super) type NodeCell = UnsafeCell<Node>;
 type Link = Option<NonNull<NodeCell>>;
 
-/// How far a waiter's wait has come.
+/// The progress of a wait.
 ///
-/// | state | in the list | waker | leaves it |
+/// | state | in the list | waker | changed by |
 /// |---|---|---|---|
 /// | `Idle` | no | none, or set by the owner before it queues | owner: queues |
 /// | `Queued` | yes | some | notifier: `Notified`; owner: withdraws |
@@ -26,12 +27,12 @@ pub(super) enum State {
     Notified(Permit),
 }
 
-/// What a notification was.
+/// The kind of a notification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Permit {
-    /// One of one: a waiter that does not use it must pass it on, or a wake-up is lost.
+    /// For one waiter: one that does not use it must pass it on, or a wake-up is lost.
     One,
-    /// All waiters got it: nothing to pass on.
+    /// For all waiters: there is nothing to pass on.
     All,
 }
 
@@ -40,7 +41,7 @@ pub enum Permit {
 pub enum Position {
     /// Behind all others: for newcomers.
     Back,
-    /// Before all others: for a waiter that was notified and lost the race for what it waits for.
+    /// Before all others: for a waiter that was notified and lost the race.
     Front,
 }
 
@@ -48,7 +49,8 @@ pub enum Position {
 pub(super) struct Node {
     pub(super) state: State,
     pub(super) waker: Option<Waker>,
-    /// Rises each time a waiter joins. So a `notify_all` knows which waiters came before it.
+    /// Increases with each waiter that joins, so that a `notify_all` knows which waiters came
+    /// before it.
     ticket: u64,
     prev: Link,
     next: Link,
@@ -77,7 +79,7 @@ impl List {
         self.head.is_none()
     }
 
-    /// The ticket that the next waiter will get; all present have lower ones.
+    /// The ticket of the next waiter; all present waiters have lower ones.
     pub(super) fn next_ticket(&self) -> u64 {
         self.tickets
     }
@@ -85,14 +87,14 @@ impl List {
     /// Links an idle node.
     ///
     /// # Safety
-    /// `node` is valid, `Idle`, not in a list, and stays valid and in place until it has been
-    /// unlinked or popped. This list's lock is held.
+    /// `node` is valid, `Idle` and in no list. It stays valid and in place until it is unlinked or
+    /// popped. This list's lock is held.
     pub(super) unsafe fn push(&mut self, node: NonNull<NodeCell>, position: Position) {
         let (prev, next) = match position {
             Position::Back => (self.tail, None),
             Position::Front => (None, self.head),
         };
-        // SAFETY: the caller vouches for `node`; under the lock no other thread touches it.
+        // SAFETY: `node` is valid by contract; under the lock no other thread touches it.
         unsafe {
             node.as_ref().with_mut(|n| {
                 let n = &mut *n;
@@ -105,7 +107,7 @@ impl List {
         self.set_prev(next, Some(node));
     }
 
-    /// Takes a queued node out of the list; its state stays for the caller to set.
+    /// Unlinks a queued node; the caller sets its state.
     ///
     /// # Safety
     /// `node` is `Queued` in this list, whose lock is held.
@@ -116,8 +118,8 @@ impl List {
         self.set_prev(next, prev);
     }
 
-    /// Takes the first waiter whose ticket is below `limit` out, marks it notified, and returns its
-    /// waker. From then on its node is the waiter's own again, as soon as the lock is released.
+    /// Takes out the first waiter whose ticket is below `limit`, marks it notified, and returns its
+    /// waker. The waiter owns its node again once the lock is released.
     ///
     /// # Safety
     /// This list's lock is held.
@@ -141,8 +143,8 @@ impl List {
         None
     }
 
-    /// Takes waiters with tickets below `limit` out until the batch is full. To be called under the
-    /// lock, like everything that has the list.
+    /// Takes out waiters with tickets below `limit` until the batch is full. Under the lock, like
+    /// every access to the list.
     pub(super) fn fill(&mut self, batch: &mut Batch, limit: u64) {
         while !batch.is_full() {
             // SAFETY: the holder of the list holds its lock.
@@ -153,7 +155,7 @@ impl List {
 
     fn set_next(&mut self, of: Link, next: Link) {
         match of {
-            // SAFETY: links point at nodes in the list, which are valid. `&mut self` is held under
+            // SAFETY: links point to nodes in the list, which are valid. `&mut self` is held under
             // the lock, so no other thread touches them.
             Some(node) => unsafe { node.as_ref().with_mut(|n| (*n).next = next) },
             None => self.head = next,

@@ -1,17 +1,16 @@
 //! The one wait queue: an intrusive FIFO of wakers, with nodes on the waiters' own stacks.
 //!
-//! The protocol and its proof are in the crate's `README.md`, section *Wait queue*. The rules, each
-//! kept by one place in this module:
+//! The protocol and its proof are in the crate's `README.md`, section *Wait queue*. Each of these
+//! rules is kept by one place in this module:
 //!
-//! * A waker is cloned before the queue's lock is taken and dropped after it was released; it is
+//! * A waker is cloned before the queue's lock is taken and dropped after it was released. It is
 //!   taken out under the lock and woken afterwards. (Wakers poll inline, drop tasks, panic,
 //!   re-enter.)
-//! * A waiter learns that it was notified only under the lock, so once it knows, its notifier has
-//!   left the lock and touches nothing but the waker it took.
-//! * A waiter unlinks itself in `Drop`, from any thread; notified and then dropped, it passes the
-//!   permit on.
-//! * Nothing unwinds while the lock is held: closures that run under it are caught, and go on after
-//!   it.
+//! * A waiter learns of its notification only under the lock. So once it knows, its notifier has
+//!   left the lock and touches nothing but the waker that it took.
+//! * A waiter unlinks itself in `Drop`, on any thread; if it was notified, it passes the permit on.
+//! * Nothing unwinds while the lock is held: panics of closures under it are caught, and resume
+//!   after it.
 
 mod list;
 mod waiter;
@@ -37,7 +36,7 @@ use std::task::Waker;
 /// *waiters* bit in its own word, as [`Mutex`](crate::Mutex) and [`Event`](crate::Event) do.
 ///
 /// # Cost
-/// 32 bytes and the lock's; two locked instructions for a notification that finds no waiter.
+/// 32 bytes and the lock; two locked instructions for a notification without a waiter.
 ///
 /// # Examples
 ///
@@ -65,19 +64,19 @@ pub struct WaitQueue {
     list: UnsafeCell<List>,
 }
 
-// SAFETY: the list's pointers lead to nodes of pinned waiters, which may be reached from any thread
-// that holds the lock. The wakers in them are `Send`. While waiters refer to the queue, it does not
+// SAFETY: the list's pointers refer to nodes of pinned waiters, which any thread that holds the
+// lock may access. The wakers in them are `Send`. While waiters refer to the queue, it does not
 // move.
 unsafe impl Send for WaitQueue {}
 // SAFETY: as above; every access takes the lock, which threads may share.
 unsafe impl Sync for WaitQueue {}
 
-/// What a notification did, told under the queue's lock.
+/// The result of a notification, reported under the queue's lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outcome {
-    /// A waiter was notified; its waker is woken once the lock is released.
+    /// Whether a waiter was notified; its waker is woken once the lock is released.
     pub found: bool,
-    /// Others are still queued.
+    /// Whether others are still queued.
     pub more: bool,
 }
 
@@ -89,15 +88,14 @@ impl WaitQueue {
         }
     }
 
-    /// Blocks the caller (thread or fiber) until it is notified, unless `ready` says there is no
-    /// need to wait.
+    /// Blocks the caller (thread or fiber) until it is notified, unless `ready` returns true.
     ///
-    /// `ready` runs once, under the queue's spinlock: it should be short. If it blocks, all users
-    /// of the queue wait for it; if it uses this queue, perhaps for ever. If it panics, the caller
-    /// does not join, and the panic goes on.
+    /// `ready` runs once, under the queue's spinlock, so it should be short. If it blocks, all
+    /// users of the queue wait for it; if it uses this queue, perhaps for ever. If it panics, the
+    /// caller does not join, and the panic continues.
     ///
-    /// A return says that the caller was notified, not that the condition still holds: loop.
-    /// If [`park`](crate::park::park) unwinds the wait is withdrawn.
+    /// A return means that the caller was notified, not that the condition still holds: loop. If
+    /// [`park`](crate::park::park) unwinds, the wait is withdrawn.
     pub fn wait_unless(&self, ready: impl FnOnce() -> bool) {
         let mut waiter = std::pin::pin!(Waiter::new(self));
         let waker = crate::hook::current_waker();
@@ -106,9 +104,9 @@ impl WaitQueue {
         }
     }
 
-    /// As [`wait_unless`](Self::wait_unless), but no longer than until `deadline`. False: the time
-    /// is over, and the caller was not notified. True: it was, also at the last moment, or `ready`
-    /// held.
+    /// Like [`wait_unless`](Self::wait_unless), but until `deadline` at most. Returns false if the
+    /// time ran out and the caller was not notified. Returns true if it was notified, even at the
+    /// last moment, or `ready` held.
     ///
     /// ```
     /// # use std::time::Instant;
@@ -122,9 +120,9 @@ impl WaitQueue {
         !waiter.as_mut().enqueue(Position::Back, waker, ready) || waiter.wait_joined(Some(deadline))
     }
 
-    /// [`wait_unless`](Self::wait_unless) as a future. It joins the queue when it is first polled,
-    /// and `ready` runs then; dropped early it leaves, and hands a permit that it was given to the
-    /// next.
+    /// [`wait_unless`](Self::wait_unless) as a future. It joins the queue when first polled, and
+    /// `ready` runs then. If dropped early, it leaves, and passes a received permit to the next
+    /// waiter.
     ///
     /// ```
     /// # use std::{future::Future, pin::pin, task::{Context, Poll, Waker}};
@@ -139,7 +137,8 @@ impl WaitQueue {
         Wait::new(self, ready)
     }
 
-    /// Notifies the waiter at the front; whether there was one. Its waker is woken by this thread.
+    /// Notifies the waiter at the front, and wakes its waker on this thread. Returns whether there
+    /// was one.
     ///
     /// # Panics
     /// If the waker panics; the waiter is notified nevertheless.
@@ -147,15 +146,16 @@ impl WaitQueue {
         self.notify_one_then(|_| ())
     }
 
-    /// The same, running `then` under the queue's lock after the waiter was taken out and before
-    /// any thread can see that. There a primitive changes its own word together with the queue.
+    /// Like [`notify_one`](Self::notify_one), but runs `then` under the queue's lock, after the
+    /// waiter was taken out and before any thread can see that. There a primitive changes its own
+    /// word together with the queue.
     ///
-    /// `then` is bound by the same rules as in [`wait_unless`](Self::wait_unless).
+    /// `then` must follow the rules of [`wait_unless`](Self::wait_unless).
     ///
     /// # Panics
-    /// If `then` does, or the waker; the waiter is notified nevertheless.
+    /// If `then` or the waker panics; the waiter is notified nevertheless.
     pub fn notify_one_with(&self, then: impl FnOnce(Outcome)) -> bool {
-        /// Woken at the end, also if `then` unwinds.
+        /// Woken at the end, even if `then` unwinds.
         struct Notified(Option<Waker>);
         impl Drop for Notified {
             fn drop(&mut self) {
@@ -170,13 +170,13 @@ impl WaitQueue {
             notified.0 = unsafe { list.pop(Permit::One, u64::MAX) };
             then(Outcome { found: notified.0.is_some(), more: !list.is_empty() });
         });
-        // Here the lock is free, and the waiter may be gone: only its waker is ours.
+        // The lock is free now, and the waiter may be gone: we own only its waker.
         let found = notified.0.is_some();
         drop(notified);
         found
     }
 
-    /// The same for a `then` that does not unwind: the process would end.
+    /// The same for a `then` that does not unwind; unwinding would end the process.
     #[inline]
     pub(crate) fn notify_one_then(&self, then: impl FnOnce(Outcome)) -> bool {
         let waker = self.locked(|list| {
@@ -186,26 +186,26 @@ impl WaitQueue {
             waker
         });
         let found = waker.is_some();
-        // Here the lock is free, and the waiter may be gone: only its waker is ours.
+        // The lock is free now, and the waiter may be gone: we own only its waker.
         if let Some(waker) = waker {
             wake(waker);
         }
         found
     }
 
-    /// Notifies all that wait at the moment of the call, in order, and returns how many. Waiters
-    /// that join meanwhile stay. The lock is held for sixteen waiters at a time.
+    /// Notifies all waiters present at the call, in order, and returns how many. Waiters that join
+    /// meanwhile stay. The lock is held for sixteen waiters at a time.
     ///
     /// # Panics
-    /// With the first panic of a waker, after all have been notified and woken.
+    /// With the first panic of a waker, after all were notified and woken.
     pub fn notify_all(&self) -> usize {
         self.notify_all_with(|| ())
     }
 
-    /// The same, running `first` under the queue's lock before the first waiter is taken out:
-    /// exactly the waiters that joined before it ran are notified.
+    /// Like [`notify_all`](Self::notify_all), but runs `first` under the queue's lock before the
+    /// first waiter is taken out. Exactly the waiters that joined before it ran are notified.
     ///
-    /// `first` is bound by the same rules as in [`wait_unless`](Self::wait_unless).
+    /// `first` must follow the rules of [`wait_unless`](Self::wait_unless).
     ///
     /// # Panics
     /// As [`notify_all`](Self::notify_all); if `first` does, no waiter is notified.
@@ -216,7 +216,7 @@ impl WaitQueue {
         })
     }
 
-    /// The same, unless `first` says that there is no reason after all.
+    /// The same, unless `first` returns false.
     pub(crate) fn notify_all_if(&self, first: impl FnOnce() -> bool) -> usize {
         self.notify_all_among(|_| first())
     }
@@ -245,8 +245,8 @@ impl WaitQueue {
         count
     }
 
-    /// Runs `f` under the queue's lock: for primitives whose own state it guards. `f` is bound by
-    /// the same rules as in [`wait_unless`](Self::wait_unless).
+    /// Runs `f` under the queue's lock, for primitives whose own state it guards. `f` must follow
+    /// the rules of [`wait_unless`](Self::wait_unless).
     pub(crate) fn under_lock<R>(&self, f: impl FnOnce() -> R) -> R {
         self.locked(|_| f())
     }
@@ -256,8 +256,8 @@ impl WaitQueue {
         self.locked(|list| list.is_empty())
     }
 
-    /// Runs `f` on the list under the lock. `f` calls foreign code, which may unwind, while the
-    /// list is in order.
+    /// Runs `f` on the list under the lock. `f` may call foreign code, which may unwind, while the
+    /// list is consistent.
     #[inline]
     fn locked_foreign<R>(&self, f: impl FnOnce(&mut List) -> R) -> R {
         self.lock.with_foreign(|| {

@@ -1,4 +1,4 @@
-//! One waiter: its pinned node, and what may be done with it.
+//! A waiter: its pinned node and its operations.
 
 use super::WaitQueue;
 use super::list::{List, Node, NodeCell, Permit, Position, State};
@@ -15,9 +15,9 @@ use std::task::{Context, Poll, Waker};
 /// A waiter of a [`WaitQueue`], for primitives that need more than
 /// [`wait_unless`](WaitQueue::wait_unless): rejoining at the front, or acting on a cancelled wait.
 ///
-/// It is used pinned, on a stack or in a future, and can wait any number of times, one after
-/// another. A waiter that is dropped while queued leaves the queue. One that is dropped with a
-/// permit of [`notify_one`](WaitQueue::notify_one) that it never took notifies the next.
+/// It is used pinned, on a stack or in a future, and can wait any number of times in a row. A
+/// waiter that is dropped while queued leaves the queue. If it is dropped with a permit of
+/// [`notify_one`](WaitQueue::notify_one) that it never took, it notifies the next.
 ///
 /// ```
 /// use sateen::sync::wait_queue::{Position, WaitQueue, Waiter};
@@ -35,7 +35,7 @@ pub struct Waiter<'q> {
     queue: &'q WaitQueue,
     /// Accessed under the queue's lock while `involved`, by the owner alone otherwise.
     node: NodeCell,
-    /// Owner only: the node is queued, or holds a notification not taken yet.
+    /// Owner only: whether the node is queued, or holds a notification not taken yet.
     involved: Cell<bool>,
     _pinned: PhantomPinned,
 }
@@ -45,14 +45,14 @@ pub struct Waiter<'q> {
 // `Pin<&mut _>`. Threads may share the lock.
 unsafe impl Send for Waiter<'_> {}
 
-/// What [`Waiter::cancel`] found.
+/// The result of [`Waiter::cancel`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CancelOutcome {
     /// It was not waiting.
     Idle,
     /// It waited, and has left the queue.
     Withdrawn,
-    /// It had been notified: the permit is the caller's now, to use or to pass on.
+    /// It had been notified: the caller now owns the permit, to use or to pass on.
     Notified(Permit),
 }
 
@@ -77,13 +77,15 @@ impl<'q> Waiter<'q> {
         self.involved.get()
     }
 
-    /// Joins the queue with `waker` and returns true, unless `ready` returns true: then false.
+    /// Joins the queue with `waker` and returns true, unless `ready` returns true; then it returns
+    /// false.
     ///
-    /// `ready` runs under the queue's lock, bound by the rules of
+    /// `ready` runs under the queue's lock, by the rules of
     /// [`wait_unless`](WaitQueue::wait_unless).
     ///
     /// # Panics
-    /// If it waits already, or holds a permit that has not been taken; if `ready` does, and then it
+    /// If it already waits, or holds a permit that was not taken. If `ready` panics; then it does
+    /// not wait.
     /// does not wait.
     pub fn enqueue(
         self: Pin<&mut Self>,
@@ -108,7 +110,7 @@ impl<'q> Waiter<'q> {
         let join = |list: &mut List, ready: bool| {
             if !ready {
                 // SAFETY: the node is idle and unlinked. It is pinned, and `drop` unlinks it, so it
-                // stays valid and in place for as long as it is linked. The lock is held.
+                // stays valid and in place while it is linked. The lock is held.
                 unsafe { list.push(NonNull::from(&this.node), position) };
             }
             !ready
@@ -120,16 +122,16 @@ impl<'q> Waiter<'q> {
         });
         this.involved.set(queued);
         if !queued {
-            // SAFETY: it was not linked, so the node is still ours alone.
+            // SAFETY: it was not linked, so we still own the node alone.
             let unused = this.node.with_mut(|node| unsafe { (*node).waker.take() });
-            // No lock is held. What `ready` has taken the caller is to have: no panic may come
-            // between.
+            // No lock is held. The caller must get what `ready` has taken, so no panic may
+            // interfere.
             let_go(unused);
         }
         queued
     }
 
-    /// The permit, if this waiter has been notified since it joined; it is idle then.
+    /// Returns the permit if it was notified since it joined; it is then idle.
     pub fn take_permit(self: Pin<&mut Self>) -> Option<Permit> {
         let this = self.into_ref().get_ref();
         if !this.involved.get() {
@@ -138,8 +140,8 @@ impl<'q> Waiter<'q> {
         this.queue.locked(|_| this.take_notified())
     }
 
-    /// Parks the calling context until this waiter has been notified, and takes the permit. It must
-    /// have joined with [`current_waker`](crate::park::current_waker) of this context.
+    /// Parks the calling context until this waiter is notified, and takes the permit. It must have
+    /// joined with [`current_waker`](crate::park::current_waker) of this context.
     ///
     /// Returns at once if it is not waiting.
     pub fn wait(mut self: Pin<&mut Self>) {
@@ -148,10 +150,11 @@ impl<'q> Waiter<'q> {
         }
     }
 
-    /// As [`wait`](Self::wait), but no longer than until `deadline`: true if it was notified (also
-    /// at the last moment), the permit taken; false if the time is over, and it has left the queue.
+    /// Like [`wait`](Self::wait), but until `deadline` at most. Returns true if it was notified,
+    /// even at the last moment; the permit is taken. Returns false if the time ran out; it has then
+    /// left the queue.
     ///
-    /// A deadline that has passed is one look at the queue.
+    /// A deadline in the past costs one check of the queue.
     ///
     /// ```
     /// use sateen::sync::{WaitQueue, park, wait_queue::{Position, Waiter}};
@@ -167,18 +170,20 @@ impl<'q> Waiter<'q> {
         self.as_mut().take_permit().is_some() || self.wait_joined(Some(deadline))
     }
 
-    /// The same for a caller that has done nothing since it joined. If it was notified, it still
-    /// has the token, which another wait in between might have taken. It costs a lock less.
+    /// Like [`wait_until`](Self::wait_until), for a caller that has done nothing since it joined.
+    /// If it was notified, it still has the token, which another wait in between might have
+    /// consumed. This saves a lock.
     #[doc(hidden)]
     pub fn wait_joined(mut self: Pin<&mut Self>, deadline: Option<Instant>) -> bool {
-        // The last look and leaving are one step under the lock: no permit falls between them.
+        // The last check and leaving are one step under the lock, so no permit is lost in between.
         self.as_mut().rest_joined(deadline) || matches!(self.cancel(), CancelOutcome::Notified(_))
     }
 
-    /// The same, but it stays in the queue when the time is over.
+    /// The same, but it stays in the queue when the time runs out.
     pub(crate) fn rest_joined(mut self: Pin<&mut Self>, deadline: Option<Instant>) -> bool {
         while self.involved.get() {
-            // First park, then look: a notifier also wakes, so a wait costs one look, and one lock.
+            // Park first, then check: a notifier also wakes, so a wait costs one check and one
+            // lock.
             match deadline {
                 Some(deadline) => crate::hook::park_until(deadline),
                 None => crate::hook::park(),
@@ -200,13 +205,13 @@ impl<'q> Waiter<'q> {
         self.poll_permit(cx).map(drop)
     }
 
-    /// The same, telling the permit: none if it was not waiting.
+    /// The same, returning the permit; `None` if it was not waiting.
     pub(crate) fn poll_permit(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Permit>> {
         let this = self.into_ref().get_ref();
         if !this.involved.get() {
             return Poll::Ready(None);
         }
-        // `will_wake` compares pointers and runs no foreign code, so it may be asked under the
+        // `will_wake` compares pointers and runs no foreign code, so it may be called under the
         // lock.
         let current = this.queue.locked(|_| match this.take_notified() {
             Some(permit) => Err(permit),
@@ -231,8 +236,8 @@ impl<'q> Waiter<'q> {
             let old = self.node.with_mut(|node| unsafe { (*node).waker.replace(waker) });
             (Poll::Pending, old)
         });
-        // No lock is held here: dropping a waker may run anything. The permit must not be lost by a
-        // panic.
+        // No lock is held here: dropping a waker may run any code. A panic must not lose the
+        // permit.
         let_go(unused);
         state
     }
@@ -248,7 +253,7 @@ impl<'q> Waiter<'q> {
         })
     }
 
-    /// Stops waiting. From then on no waker of this wait is kept.
+    /// Stops waiting. Afterwards no waker of this wait is kept.
     pub fn cancel(self: Pin<&mut Self>) -> CancelOutcome {
         self.into_ref().get_ref().withdraw()
     }
@@ -274,7 +279,7 @@ impl<'q> Waiter<'q> {
             }
         });
         self.involved.set(false);
-        // What is left to do of leaving is the caller's: no panic may come between.
+        // The caller must complete the rest of leaving, so no panic may interfere.
         let_go(waker);
         result
     }

@@ -15,7 +15,7 @@ const FREE: u32 = 0;
 const HELD: u32 = 1;
 const SLEPT_ON: u32 = 2;
 
-/// Test and test-and-set that sleeps when spinning has not helped.
+/// A test-and-test-and-set lock that sleeps when spinning has not helped.
 ///
 /// Uncontended, a locked instruction to take it and another to give it back. A waiter spins for at
 /// most a hundred tests, not at all while others sleep, then sleeps in the kernel.

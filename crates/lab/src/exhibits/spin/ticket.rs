@@ -2,11 +2,11 @@
 //!
 //! | word | meaning |
 //! |---|---|
-//! | `next` | the ticket that the next to come draws |
-//! | `serving` | the ticket whose drawer holds the lock; equal to `next` if it is free |
+//! | `next` | the ticket that the next arrival draws |
+//! | `serving` | the holder's ticket; equal to `next` if the lock is free |
 //!
-//! `next` is changed by exchanges, `serving` by the holder. Neither ever wraps: a thread that stood
-//! still between two steps would take a ticket of long ago for its own.
+//! `next` is changed by exchanges, `serving` by the holder. Neither ever wraps; otherwise a thread
+//! that stalled between two steps could mistake an old ticket for its own.
 
 use super::raw_mutex;
 use super::wait::{Waiter, yield_now};
@@ -15,8 +15,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The ticket lock: first come, first served.
 ///
-/// Uncontended, one locked instruction to take it and a plain store to give it back. A waiter draws
-/// a ticket and spins until it is called; the more are before it, the longer it pauses.
+/// Uncontended, one locked instruction to acquire and a plain store to release. A waiter draws a
+/// ticket and spins until it is called; the more waiters are ahead, the longer it pauses.
 ///
 /// Take it where turns must be strict, sections are a few instructions, and each thread has a core.
 /// Where threads outnumber cores it collapses: the lock is handed to a thread whether that runs or
@@ -72,10 +72,10 @@ impl Ticket {
         self.draw_if_next(serving)
     }
 
-    /// Draws the ticket that was called when the caller looked, if it was not drawn meanwhile.
+    /// Draws the ticket that the caller saw being served, if it was not drawn meanwhile.
     #[inline(always)]
     fn draw_if_next(&self, called: u64) -> bool {
-        // If `next` is still equal to what was served then, so is `serving`: it never passes
+        // If `next` still equals what was served then, so does `serving`, which never passes
         // `next`.
         let drawn = called + 1;
         self.next.compare_exchange(called, drawn, Ordering::Relaxed, Ordering::Relaxed).is_ok()
