@@ -6,7 +6,6 @@
 /// Without the feature `std` it panics with the reason in a function that must not unwind. So the
 /// program's panic handler gets the reason. If that is `std`'s handler, it prints the reason and
 /// the process aborts.
-/// process aborts.
 #[cold]
 #[inline(never)]
 pub fn abort_with(reason: &str) -> ! {

@@ -6,9 +6,9 @@
 //! | 1 | held |
 //!
 //! Waiters test before they exchange, so that they share the cache line. They pause, then yield the
-//! time slice, so that a preempted holder runs if threads are oversubscribed. (Without the feature
-//! `std` they only pause.) Code that holds the lock never blocks, never panics and never runs user
-//! code.
+//! time slice, so that a preempted holder runs if the cores are oversubscribed. (Without the
+//! feature `std` they only pause.) Code that holds the lock never blocks, never panics and never
+//! runs user code.
 
 use crate::const_except_loom;
 use crate::prim::{AtomicU32, Ordering};

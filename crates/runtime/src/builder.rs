@@ -242,7 +242,6 @@ impl Builder {
 
     /// What runs next; see [`policy`](crate::policy). Default: [work
     /// stealing](policy::work_stealing).
-    /// stealing](policy::work_stealing).
     pub fn policy(mut self, policy: Scheduling) -> Self {
         self.policy = policy;
         self

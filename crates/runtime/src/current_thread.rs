@@ -4,7 +4,6 @@
 //! [`CurrentThread::run`] and its siblings. While none of these runs, the worker appears to sleep:
 //! it is announced in the event count, and waking it means calling the arrival callback. Fibers
 //! stay suspended in between.
-//! suspended in between.
 
 use crate::build_error::BuildError;
 use crate::builder::Builder;

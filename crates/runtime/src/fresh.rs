@@ -71,7 +71,7 @@ impl Fresh {
         let (fiber, caller) = (self.0, context::this_fiber());
         // SAFETY: the caller runs on this fiber.
         let worker = unsafe { caller.owner() };
-        // The fresh stack does not look as if it unwound, so a cancellation would be let in there.
+        // The fresh stack does not unwind itself, so without a mask it could be cancelled.
         let masks = u32::from(thread::panicking());
         let mut call = Call { caller, masks, job };
         // SAFETY: `call` stays until the latch is set; one fiber runs it.

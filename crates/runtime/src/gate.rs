@@ -2,7 +2,6 @@
 //!
 //! The gate's word: bit 0 is set when the gate is shut, the rest counts callers inside. Proof:
 //! `README.md`, "Ending"; models: `loom_drain.rs`, `loom_submit.rs`.
-//! models: `loom_drain.rs`, `loom_submit.rs`.
 //!
 //! | life | meaning | changed by |
 //! |---|---|---|

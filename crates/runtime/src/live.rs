@@ -13,7 +13,6 @@
 //! a frame names. Once the lock is released, the frame may be freed, and the fibers too. The counts
 //! beside the lists are exact while no worker runs, which is when it matters (`drain.rs`). Proof:
 //! `README.md`, "Futures"; model: `loom_live.rs`.
-//! `README.md`, "Futures"; model: `loom_live.rs`.
 
 // Public to the models only.
 #![cfg_attr(not(loom), allow(unreachable_pub))]

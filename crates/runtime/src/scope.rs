@@ -496,7 +496,6 @@ impl<'scope> Scope<'scope> {
 ///
 /// # Panics
 /// With the panic of `f`, or else with the first panic of a spawn, after all are done.
-/// With the panic of `f`, or else with the first one of a spawn, after all are done.
 ///
 /// Source: semantics of rayon's function of this name.
 ///

@@ -57,8 +57,8 @@ impl Switch {
 impl Back {
     /// Switches to the root. Returns when the root resumes the fiber.
     ///
+    /// # Safety
     /// Called by the running fiber to which this belongs.
-    /// Called by the running fiber that was given this way back.
     #[inline]
     pub(crate) unsafe fn switch(self) {
         match self {

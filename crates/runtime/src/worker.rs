@@ -28,16 +28,6 @@
 //! The owner moves work by three operations, all in `worker/queues.rs`: [`Owner::push`] makes new
 //! work visible, [`Owner::pop`] takes what runs next, [`Owner::resume`] returns a fiber to the
 //! policy. Their options are [`Push`], [`Pop`] and [`After`].
-//! Fibers go from the inbox to the run queue. Pinned and deferred entries run when the run queue
-//! gives nothing, and have a turn now and then. The next slot hands an entry between the root and
-//! the scheduling loop that it resumes.
-//!
-//! Two lists are the runtime's: the *injector* with work from outside, and what lies *aside*
-//! (`aside.rs`) because no worker had a stack for it.
-//!
-//! The owner moves work with three verbs, all in `worker/queues.rs`: [`Owner::push`] makes new work
-//! visible, [`Owner::pop`] takes what runs next, [`Owner::resume`] gives a fiber back to the
-//! policy. Their options are [`Push`], [`Pop`] and [`After`].
 //!
 //! | look for | in |
 //! |---|---|

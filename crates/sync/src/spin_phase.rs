@@ -7,7 +7,7 @@ use sateen_base::prim::thread;
 /// The phase of a wait for a lock before the locker queues.
 ///
 /// A thread pauses for 1, 2, 4 units of [`sateen_base::pause`] and so on, then yields its time
-/// slice some times, so that the holder runs if threads are oversubscribed. It checks rarely,
+/// slice some times, so that the holder runs if the cores are oversubscribed. It checks rarely,
 /// because each check takes the lock's line from the holder. A fiber pauses once, or not at all on
 /// the only worker of its runtime: suspending is cheap, and often lets the holder run.
 pub(crate) struct SpinPhase {

@@ -4,7 +4,6 @@
 //! writes to a pipe, waits until the thread is done, and then calls the earlier handler. If the
 //! signalled thread holds the allocator's lock, both would wait for each other, so the wait has a
 //! limit.
-//! waiting for ever, so the wait has an end.
 
 use super::fault::{chain, install};
 use std::io;

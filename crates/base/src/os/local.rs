@@ -60,9 +60,9 @@ pub fn wait_ready(descriptors: &[(RawFd, Ready)], milliseconds: i32) -> io::Resu
     Ok(asked.iter().enumerate().map(bit).sum())
 }
 
-/// Makes impossible writes of the calling thread fail with an error from now on, even if the
-/// program would be ended by a signal: writes to a closed connection (`SIGPIPE`), and to a file
-/// beyond the limit of its size (`SIGXFSZ`).
+/// From now on, some writes of the calling thread fail with an error instead of raising a signal
+/// that ends the program. These are writes to a closed connection (`SIGPIPE`) and beyond a file's
+/// size limit (`SIGXFSZ`).
 pub fn block_write_signals() {
     // SAFETY: an empty set is valid; the calls read and write their arguments. They only fail for
     // invalid signal numbers.

@@ -66,6 +66,7 @@ impl Mapping {
 
     /// Reserves `size` bytes, a multiple of [`Mapping::PAGE`]. Two or three system calls.
     ///
+    /// # Errors
     /// The system's error if its limit on maps or memory is reached, or nearly so. `InvalidInput`
     /// for a size that is 0, not a multiple, or absurd.
     pub fn reserve(size: usize) -> io::Result<Self> {

@@ -74,6 +74,7 @@ impl Pool {
     /// Builds a runtime with `builder`, which comes from [`builder`](super::builder). `spawn`
     /// starts the threads like the handler of [`Builder::spawn_handler`], and may borrow. With
     /// `resident` the calling thread becomes worker 0 for good, and `spawn` starts one thread less.
+    ///
     /// # Errors
     /// As [`Builder::build`].
     ///

@@ -105,14 +105,14 @@ pub(super) fn give_back(entry: Entry) {
         return worker.defer(entry);
     }
     match entry.decode() {
-        // SAFETY: a fiber that can go on keeps its runtime.
+        // SAFETY: a ready fiber keeps its runtime alive.
         Work::Fiber(fiber) => send_home(unsafe { &*fiber }),
         // SAFETY: this thread owns the entry, which is used up here.
         Work::Future(head) => unsafe { task::send_future_home(head) },
         // SAFETY: as above.
         Work::Scoped(job) => unsafe { scope::send_home(job) },
-        // SAFETY: as above; the thread is no worker, because a worker could run this entry. So it
-        // runs no task.
+        // SAFETY: as above. A worker could run this entry, so the thread is not a worker, and runs
+        // no task.
         _ => unsafe { task::refuse_lost(entry) },
     }
 }

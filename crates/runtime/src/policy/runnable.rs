@@ -40,7 +40,7 @@ impl Runnable {
             Work::Task(header) => Some(unsafe { &*header.as_ptr() }),
             // SAFETY: a queued future's entry keeps its frame, which the header starts.
             Work::Future(head) => Some(unsafe { &*head.cast::<Header>().as_ptr() }),
-            // SAFETY: fibers live as long as the runtime; one that can go on keeps its task.
+            // SAFETY: fibers live as long as the runtime; a ready one keeps its task.
             Work::Fiber(fiber) => unsafe { (*fiber).task().as_ref() },
             _ => None,
         }

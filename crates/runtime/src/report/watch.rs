@@ -3,7 +3,6 @@
 //! A runtime is *blocked* if it has fibers or futures, all of them wait, nothing is queued and no
 //! timer is pending. Two surveys establish that for one moment: a fiber that waits in both, and was
 //! not suspended in between, has waited all the time.
-//! still waits at the second, and has not been suspended again, has waited in between.
 
 use super::survey::{Answers, Survey};
 use super::{Blocked, FiberState, Report};

@@ -8,7 +8,6 @@
 //!
 //! The subscriber is user code. It is called while no wait is in progress and no lock is held, and
 //! off the running fiber, so its waits block the thread. Its panics are discarded.
-//! no fiber of the runtime in reach, so its waits block the thread. Its panics go nowhere.
 
 use crate::context::call_off_fiber as call;
 use crate::task::Header;

@@ -18,8 +18,7 @@ use std::ptr::NonNull;
 pub(crate) struct Running {
     /// Null for work without a task.
     pub(crate) task: *const Header,
-    /// The number that reports know it by. It is the caller's if that goes on here, on another
-    /// stack.
+    /// Its number in reports. A continuation on another stack has its caller's number.
     pub(crate) id: u64,
     /// Its identity for re-entrant mutexes, valid while it lies here, on this thread.
     identity: Identity,

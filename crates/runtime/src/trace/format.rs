@@ -66,7 +66,7 @@ pub struct TrackEvent {
     /// Of a counter.
     #[prost(int64, optional, tag = "30")]
     pub counter_value: Option<i64>,
-    /// Arrows that begin here, or go on.
+    /// Arrows that begin here, or continue.
     #[prost(fixed64, repeated, packed = "false", tag = "47")]
     pub flow_ids: Vec<u64>,
     /// Arrows that end here.

@@ -33,8 +33,10 @@ use std::task::{Context, Poll};
 ///   it.
 /// * An unlock wakes at most one waiter, and calls its waker when the lock is free again. A panic
 ///   of that waker propagates out of the unlock; the lock stays usable.
+///
 /// Names, guards and arguments are those of `lock_api` and `parking_lot`.
 ///
+/// # Cost
 /// 48 bytes and the value. Uncontended, one locked instruction to lock and one to unlock. A thread
 /// that finds the mutex locked pauses for some 200 ns, yields its time slice up to sixteen times,
 /// then queues.
@@ -122,7 +124,6 @@ impl<T: ?Sized> Mutex<T> {
     }
 
     /// Like [`lock`](Self::lock), but gives up after `timeout`. (As a future:
-    /// [`timeout_async`](crate::timer::timeout_async).)
     /// [`timeout_async`](crate::timer::timeout_async).)
     ///
     /// ```

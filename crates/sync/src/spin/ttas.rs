@@ -49,11 +49,12 @@ impl Word {
 /// pauses in between, exchanges when the lock looks free, and backs off if it loses that exchange
 /// (a *collision*). After [`SpinConfig::TESTS`] tests it yields its time slice at each further one.
 ///
-/// Use it for sections of a few instructions, if each thread has a core. If threads are
+/// Use it for sections of a few instructions, if each thread has a core. If the cores are
 /// oversubscribed it collapses: while the holder is preempted, all others waste CPU time. Yielding
 /// keeps that from hanging, but the time is lost. It is unfair: the thread that unlocked last has
 /// the lock in its cache and gets it again. (Of eight threads on two cores one got an eighth of
 /// what another got.)
+///
 /// ```
 /// let lock = lock_api::Mutex::<sateen::sync::spin::Ttas, _>::new(1);
 /// *lock.lock() += 1;

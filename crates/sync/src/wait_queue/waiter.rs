@@ -86,7 +86,6 @@ impl<'q> Waiter<'q> {
     /// # Panics
     /// If it already waits, or holds a permit that was not taken. If `ready` panics; then it does
     /// not wait.
-    /// does not wait.
     pub fn enqueue(
         self: Pin<&mut Self>,
         position: Position,
