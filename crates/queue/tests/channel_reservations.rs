@@ -237,8 +237,12 @@ fn forgotten_promises_take_no_room_for_ever() {
         thread::scope(|s| {
             let receive = || {
                 let mut receive = Box::pin(receiver.recv_async());
-                assert!(poll(receive.as_mut()).is_pending() || !receiver_first);
-                s.spawn(|| block_on(receive))
+                let first = poll(receive.as_mut());
+                assert!(first.is_pending() || !receiver_first);
+                s.spawn(move || match first {
+                    Poll::Ready(received) => received,
+                    Poll::Pending => block_on(receive),
+                })
             };
             let early = receiver_first.then(receive);
             forget_a_promise(&sender);
