@@ -18,7 +18,7 @@ fn each_tool_is_ranked_with_its_line() {
             "--section 50ns, --reads 0",
             &["ttas-adaptive-futex", "mutex", "std", "value = "],
         ),
-        (&["lock", "--threads", "1"], "a lock for 1 thread", &["ticket", "no-atomics"]),
+        (&["lock", "--threads", "1"], "a lock for 1 thread", &["mcs", "no-atomics"]),
         (
             &["lock", "--threads", "3", "--section", "1us", "--between", "0", "--reads", "90%"],
             "3 threads, held for 1µs, 0ns between, 90 % reads",
@@ -47,13 +47,13 @@ fn each_tool_is_ranked_with_its_line() {
         (
             &["pool", "--size", "5", "--lifetime", "long", "--live", "100", "--threads", "2"],
             "5 bytes, given back when a thread has 100",
-            &["locked-bits"],
+            &["lock-free-tree"],
         ),
-        (&["pool", "--lifetime", "fifo", "--threads", "1"], "in the order taken", &["no-atomics"]),
+        (&["pool", "--lifetime", "fifo", "--threads", "1"], "in the order taken", &["magazine"]),
         (
             &["pool", "--frees", "other"],
             "one thread takes and another gives back",
-            &["lock-free-flags"],
+            &["lock-free-tree"],
         ),
     ];
     for (args, context, words) in contexts {

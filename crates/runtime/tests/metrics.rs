@@ -338,7 +338,7 @@ fn each_count_has_a_name_a_text_and_its_value() {
     quiet(&rt);
     let total = rt.metrics().total();
     let counts: Vec<_> = total.counts().collect();
-    let parks = ("parks", "How often it slept in the kernel for want of work.", total.parks);
+    let parks = ("parks", "How often it slept in the kernel for lack of work.", total.parks);
     assert!(counts.contains(&parks), "{counts:?}");
     let of = |name: &str| counts.iter().find(|count| count.0 == name).map(|count| count.2);
     assert_eq!((of("started"), of("thefts")), (Some(1), Some(0)), "{counts:?}");

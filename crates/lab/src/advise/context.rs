@@ -2,6 +2,7 @@
 
 use super::answers::{Answers, Question};
 use super::args::{self, AdviseArgs, Frees, Tool};
+use super::lines;
 use crate::error::{Error, input};
 use crate::experiment::Group;
 use crate::experiments::{counter, lock, pool};
@@ -152,13 +153,14 @@ impl Context {
         }
     }
 
-    /// Returns all candidates in this context.
+    /// Returns all candidates in this context. Exhibits are none: only the lab has them.
     pub(super) fn group(&self) -> Group {
         let mut group = match self {
             Self::Lock(asked) => asked.group(),
             Self::Counter(asked) => asked.group(),
             Self::Pool(asked) => asked.group(),
         };
+        group.subjects.retain(|subject| lines::of(subject.implementation, None).is_some());
         // Enough runs for an interval, however slow the candidate.
         group.min_runs = 9;
         group

@@ -114,15 +114,10 @@ fn text(context: &Context, records: &[Record], screen: &Screen) -> Result<String
     let mut out = ranks(&ranking, records, &case, screen);
     // Declarations are code: only the words around them are broken.
     let mut say = |line: &str| out += &format!("\n{}", screen.wrapped(line, 2));
-    let line = lines::of(winner.name, context.block());
-    match &line {
-        Some(line) => say(&format!("Take {}: {}", winner.name, line.remark)),
-        None => say(&format!("Take {}.", winner.name)),
-    }
+    let line = lines::of(winner.name, context.block()).expect("each candidate has a line");
+    say(&format!("Take {}: {}", winner.name, line.remark));
     price::words(winner.name, records, &case).iter().for_each(|line| say(line));
-    if let Some(line) = line {
-        out += &format!("\n\n{}\n", line.code);
-    }
+    out += &format!("\n\n{}\n", line.code);
     let mut say = |line: &str| out += &format!("\n{}", screen.wrapped(line, 2));
     say(&ranking.how_sure());
     let notes: Vec<&str> =
