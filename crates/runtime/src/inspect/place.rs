@@ -65,8 +65,8 @@ pub(super) fn open() -> io::Result<(UnixListener, PathBuf)> {
 
 /// Creates the folder, and checks that only the user may access or replace it.
 fn make(folder: &Path) -> io::Result<()> {
-    // The owner of the parent could replace the folder, and so could every user who may write there,
-    // unless users may rename only their own entries (the sticky bit).
+    // The owner of the parent could replace the folder, and so could every user who may write
+    // there, unless users may rename only their own entries (the sticky bit).
     let around = fs::metadata(folder.parent().unwrap_or(folder))?;
     if ![0, os::user_id()].contains(&around.uid()) {
         let text = format!("the folder around it belongs to user {}", around.uid());
