@@ -69,8 +69,8 @@ pub fn answer(stack: &JoinStack, requests: &RequestWord, sleepers: &Sleepers, ea
 fn feed(stack: &JoinStack, requests: &RequestWord, sleepers: &Sleepers, wakes: bool) -> Fed {
     // Clear first, then check. The request is answered once something is public. The worker that
     // takes the last of it raises the request again: a thief in `steal`, or the owner in `reclaim`
-    // if any worker sleeps. (If the request stayed raised while any worker sleeps, an oversubscribed
-    // runtime would take this path on every push.)
+    // if any worker sleeps. (If the request stayed raised while any worker sleeps, an
+    // oversubscribed runtime would take this path on every push.)
     requests.clear(HUNGRY);
     let public = stack.has_public();
     let published = !public && stack.publish();
