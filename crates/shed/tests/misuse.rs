@@ -39,6 +39,7 @@ fn sizes_out_of_range_are_named() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "Miri ends where memory does")]
 fn more_bytes_than_there_are_are_an_error() {
     type Huge = [u8; 1 << (usize::BITS / 2 + 8)];
     let error = Shed::<Huge>::builder().tasks(1 << 31).dependencies(7).build().unwrap_err();
