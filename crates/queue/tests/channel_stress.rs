@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 const ITEMS: usize = if cfg!(miri) {
-    6
+    10
 } else if cfg!(debug_assertions) {
     3_000
 } else {
@@ -208,10 +208,11 @@ fn dropped_futures_lose_nothing() {
 /// Items of size zero, and large items.
 #[test]
 fn small_and_large_items() {
+    const EACH: usize = if cfg!(miri) { 20 } else { 500 };
     fn through<T: Send + Copy>(item: T, capacity: Option<usize>) -> usize {
         let (tx, rx) = capacity.map_or_else(unbounded, bounded);
         thread::scope(|s| {
-            s.spawn(move || (0..500).for_each(|_| tx.send(item).ok().unwrap()));
+            s.spawn(move || (0..EACH).for_each(|_| tx.send(item).ok().unwrap()));
             let mut count = 0;
             loop {
                 select! {
@@ -222,7 +223,7 @@ fn small_and_large_items() {
         })
     }
     for capacity in CAPACITIES {
-        assert_eq!(through((), capacity), 500);
-        assert_eq!(through([1u64; 100], capacity), 500);
+        assert_eq!(through((), capacity), EACH);
+        assert_eq!(through([1u64; 100], capacity), EACH);
     }
 }
