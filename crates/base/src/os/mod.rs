@@ -207,11 +207,11 @@ pub fn futex_wake_one(word: &StdAtomicU32) {
     Host::futex_wake_one(word);
 }
 
-/// Starts a thread that calls `life`. Without `name` it has none, and without `stack` its stack has
-/// the usual size, else so many bytes. Compiled once, whatever is called.
+/// Starts a thread that calls `life`. `stack` is the size of its stack in bytes, or `None` for the
+/// default. `life` is boxed so that this is compiled once, not once for each caller.
 ///
 /// # Errors
-/// The system's: no more threads, or no memory. With the feature `faults` tests make it fail.
+/// The system's error: no more threads, or no memory. With the feature `faults`, tests inject it.
 pub fn start_thread(
     name: Option<String>,
     stack: Option<usize>,
