@@ -139,7 +139,7 @@ pub mod sync {
     //! | a condition under a mutex | [`Condvar`] | `std`, `parking_lot` |
     //! | the end of a group | [`WaitGroup`] | crossbeam |
     //! | one value, once | [`oneshot`]; for more, [`channel`](crate::channel) | tokio |
-    //! | several futures at once | those of the crate `futures`, driven by [`block_on`] | |
+    //! | several futures at once | `join_all` and others, driven by [`block_on`] | `futures` |
     //!
     //! Each blocks for ever, with a time limit, or as a future (`_async`). A wait inside a task
     //! suspends the task; on any other thread it blocks the thread. A future works under any

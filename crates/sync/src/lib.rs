@@ -11,7 +11,7 @@
 //! | a condition under a mutex | [`Condvar`] |
 //! | the end of a group | [`WaitGroup`] |
 //! | one value from one to one | [`oneshot`] |
-//! | several futures at once | those of the crate `futures`, driven by [`block_on`] |
+//! | several futures at once | the crate `futures`, driven by [`block_on`] |
 //! | sleeping, time limits | [`timer`] |
 //! | counting from many threads | [`counter`] |
 //! | short sections of threads | [`spin`] |
